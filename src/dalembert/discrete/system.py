@@ -1,0 +1,172 @@
+"""What a discrete mechanical system is: L_d(q0, q1), discrete forces, variations and discrete kinematic constraints."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from sympy import Expr, Symbol
+
+from ..errors import ModelError
+from ..model import checks
+from ..model.constraints import variation
+from ..model.coordinates import Coordinate, Parameter, step, time
+from ..model.system import System
+from ..symbolic import Fast, Vector, fast, gradient, slow, substitute, vector
+from .maps import Density, Discretisation
+
+if TYPE_CHECKING:
+    from .equations import DiscreteEquations
+
+
+@dataclass(frozen=True, init=False, repr=False)
+class DiscreteSystem:
+    """A discrete mechanical system (Q, L_d, F_d-, F_d+, D, D_d), given directly or made by `discretise`.
+
+    lagrangian:   L_d in the slots x.at(0), x.at(1), the step `dalembert.step` and `dalembert.time` (of the first node)
+    force_minus:  {x: F_d- on x}, force_plus: {x: F_d+ on x}, in the same slots
+    variations:   one-forms at a node, written as for a System: z.dot - y*x.dot for dz - y dx
+    constraints:  functions chi(q0, q1) that vanish on every step, in the slots
+    """
+
+    name: str
+    coordinates: tuple[Coordinate, ...]
+    lagrangian: Fast
+    force_minus: tuple[Fast, ...]
+    force_plus: tuple[Fast, ...]
+    variations: tuple[tuple[Fast, ...], ...]
+    constraints: tuple[Fast, ...]
+    parameters: tuple[Parameter, ...]
+    system: System | None
+
+    def __init__(
+        self,
+        name: str,
+        coordinates: Sequence[Coordinate],
+        *,
+        lagrangian: Any,
+        force_minus: Mapping[Coordinate, Any] | None = None,
+        force_plus: Mapping[Coordinate, Any] | None = None,
+        variations: Sequence[Any] = (),
+        constraints: Sequence[Any] = (),
+    ):
+        q = checks.coordinates(coordinates)
+        slots: set[Symbol] = {c.at(k) for c in q for k in (0, 1)}  # type: ignore[arg-type]
+
+        def checked(given: Any, role: str) -> Expr:
+            return checks.symbols(checks.expression(given, role), slots | {step}, role)
+
+        def forces(given: Mapping[Coordinate, Any] | None, role: str) -> tuple[Expr, ...]:
+            for key in given or {}:
+                if key not in q:
+                    raise ModelError(f"{role}: {key} is not among the coordinates {', '.join(c.name for c in q)}.")
+            return tuple(checked((given or {}).get(c, 0), f"{role} on {c}") for c in q)
+
+        if len(variations) != len(constraints):
+            raise ModelError(
+                f"{name}: {len(variations)} variations but {len(constraints)} constraints. A step is determined only if "
+                f"there are as many one-forms as functions chi(q0, q1)."
+            )
+        known = {s for c in q for s in (c, c.dot)}
+        forms = [checks.symbols(checks.expression(w, "variation"), known, "variation") for w in variations]
+        rows = tuple(variation(w, q) for w in forms)
+        given = checked(lagrangian, "lagrangian")
+        minus, plus = forces(force_minus, "force_minus"), forces(force_plus, "force_plus")
+        chi = tuple(checked(c, "constraint") for c in constraints)
+        self._put(
+            name=str(name), coordinates=q, lagrangian=fast(given),
+            force_minus=tuple(map(fast, minus)), force_plus=tuple(map(fast, plus)),
+            variations=tuple(tuple(map(fast, w)) for w in rows), constraints=tuple(map(fast, chi)),
+            parameters=checks.parameters((given, *minus, *plus, *chi, *forms), q), system=None,
+        )  # fmt: skip
+
+    def _put(self, **fields: Any) -> None:
+        for name, value in fields.items():
+            object.__setattr__(self, name, value)
+
+    @classmethod
+    def _made(cls, **fields: Any) -> DiscreteSystem:
+        made = cls.__new__(cls)
+        made._put(**fields)
+        return made
+
+    def equations(self) -> DiscreteEquations:
+        """The discrete Lagrange-d'Alembert equations; see `DiscreteEquations`."""
+        from .equations import DiscreteEquations
+
+        return DiscreteEquations(self)
+
+    def read(self, expression: Fast) -> Expr:
+        """One of the expressions of this system, as SymPy."""
+        slots = [s for q in self.coordinates for s in (q, q.dot, q.at(0), q.at(1))]
+        return slow(expression, [*slots, *self.parameters, time, step])
+
+    def __repr__(self) -> str:
+        return f"<DiscreteSystem {self.name!r}: coordinates {', '.join(q.name for q in self.coordinates)}>"
+
+
+def discretise(system: System, map: Discretisation) -> DiscreteSystem:
+    """The discrete system of a system and a finite-difference map (or a variational method).
+
+    L_d = h L o psi. The same rule gives the forces, applied to the virtual work F.dq, and the kinematic constraints;
+    holonomic constraints hold at the end of the step, and variations are taken at the nodes.
+    """
+    if not hasattr(map, "discrete_lagrangian"):
+        raise ModelError(
+            f"discretise: {map!r} is not a finite-difference map. Use left_map, midpoint_map or right_map, "
+            f"FiniteDifferenceMap(b), or a variational method such as Midpoint()."
+        )
+    q = system.coordinates
+    q0, q1 = vector([c.at(0) for c in q]), vector([c.at(1) for c in q])
+    t, h = fast(time), fast(step)
+
+    def rule(expression: Any) -> Fast:
+        return map.discrete_lagrangian(_density(expression, q), q0, q1, t, h)
+
+    minus, plus = _discrete_forces(system, map)
+    end = {**{c: c.at(1) for c in q}, time: t + h}
+    return DiscreteSystem._made(
+        name=f"{system.name}, {type(map).__name__}",
+        coordinates=q,
+        lagrangian=rule(system.lagrangian),
+        force_minus=minus,
+        force_plus=plus,
+        variations=tuple(tuple(map_ for map_ in (fast(a) for a in w)) for w in system.variations),
+        constraints=tuple(
+            substitute(c.expression, end) if c.is_holonomic else rule(c.expression) / h for c in system.constraints
+        ),
+        parameters=system.parameters,
+        system=system,
+    )
+
+
+def _density(expression: Any, q: Sequence[Coordinate]) -> Density:
+    """An expression in (q, v, t) as a function that substitutes."""
+
+    def value(position: Vector, velocity: Vector, instant: Fast) -> Fast:
+        places = {c: position[i] for i, c in enumerate(q)} | {c.dot: velocity[i] for i, c in enumerate(q)}
+        return substitute(expression, {**places, time: instant})
+
+    return value
+
+
+def _discrete_forces(system: System, map: Discretisation) -> tuple[tuple[Fast, ...], tuple[Fast, ...]]:
+    """F_d- and F_d+: the rule applied to the virtual work F.dq, whose displacements are two more sets of slots."""
+    n = len(system.coordinates)
+    if not any(system.force):
+        return (fast(0),) * n, (fast(0),) * n
+    import symengine
+
+    start = [symengine.Symbol(f"{c.name}.displacement.0") for c in system.coordinates]
+    end = [symengine.Symbol(f"{c.name}.displacement.1") for c in system.coordinates]
+    densities = [_density(f, system.coordinates) for f in system.force]
+
+    def work(position: Vector, velocity: Vector, instant: Fast) -> Fast:
+        terms = (f(position, velocity, instant) * position[n + i] for i, f in enumerate(densities))
+        return sum(terms, start=fast(0))
+
+    q0 = vector([*(c.at(0) for c in system.coordinates), *start])
+    q1 = vector([*(c.at(1) for c in system.coordinates), *end])
+    total = map.discrete_lagrangian(work, q0, q1, fast(time), fast(step))
+    return tuple(gradient(total, start)), tuple(gradient(total, end))

@@ -1,0 +1,112 @@
+"""The small language in which the loops are written once; a back end prints it as LLVM IR (or CUDA C).
+
+Values are handles (text in the target language): reals, integers and conditions. What changes lives in arrays; a `cell`
+is an array of one. A Python integer may stand wherever an index is expected.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager
+from typing import Literal, NamedTuple
+
+Handle = str
+Index = int | Handle
+Kind = Literal["real", "integer"]
+
+
+class Array(NamedTuple):
+    """Memory that holds reals or integers."""
+
+    pointer: Handle
+    kind: Kind
+
+
+class Emitter(ABC):
+    """Arithmetic, loops, branches and local arrays; the back ends differ only in how they print these."""
+
+    unroll = 4
+    """Loops of at most this many turns are written out, so that their arrays become registers."""
+
+    # arithmetic
+    @abstractmethod
+    def real(self, value: float) -> Handle: ...
+    @abstractmethod
+    def arithmetic(self, op: Literal["add", "sub", "mul", "div"], a: Handle, b: Handle) -> Handle: ...
+    @abstractmethod
+    def negative(self, a: Handle) -> Handle: ...
+    @abstractmethod
+    def call(self, function: str, *args: Handle) -> Handle: ...
+    @abstractmethod
+    def compare(self, relation: Literal["lt", "le", "eq", "ne"], a: Handle, b: Handle) -> Handle: ...
+    @abstractmethod
+    def select(self, condition: Handle, a: Handle, b: Handle) -> Handle: ...
+    @abstractmethod
+    def both(self, a: Handle, b: Handle) -> Handle: ...
+    @abstractmethod
+    def either(self, a: Handle, b: Handle) -> Handle: ...
+    @abstractmethod
+    def opposite(self, a: Handle) -> Handle: ...
+    @abstractmethod
+    def truth(self, value: bool) -> Handle: ...
+
+    # integers
+    @abstractmethod
+    def integer_arithmetic(self, op: Literal["add", "sub", "mul", "rem"], a: Index, b: Index) -> Handle: ...
+    @abstractmethod
+    def integer_compare(self, relation: Literal["lt", "le", "eq", "ne"], a: Index, b: Index) -> Handle: ...
+    @abstractmethod
+    def as_real(self, a: Index) -> Handle: ...
+
+    # memory
+    @abstractmethod
+    def argument(self, name: str) -> Handle: ...
+    @abstractmethod
+    def array_argument(self, name: str) -> Array: ...
+    @abstractmethod
+    def local(self, size: int, kind: Kind = "real") -> Array: ...
+    @abstractmethod
+    def load(self, array: Array, at: Index = 0) -> Handle: ...
+    @abstractmethod
+    def store(self, array: Array, value: Index, at: Index = 0) -> None: ...
+
+    # control
+    @abstractmethod
+    def when(self, condition: Handle) -> AbstractContextManager[None]: ...
+    @abstractmethod
+    def forever(self) -> AbstractContextManager[None]: ...
+    @abstractmethod
+    def leave_if(self, condition: Handle) -> None: ...
+    @abstractmethod
+    def loop(self, begin: Index, end: Index) -> AbstractContextManager[Handle]: ...
+
+    # what follows from these
+    def each(self, begin: Index, end: int, size: int) -> Iterator[Index]:
+        """The indices begin..end-1 of a loop over an array of `size`: written out if small, a loop otherwise."""
+        if size <= self.unroll and isinstance(begin, int):
+            yield from range(begin, end)
+        else:
+            with self.loop(begin, end) as i:
+                yield i
+
+    def at(self, row: Index, columns: int, column: Index) -> Index:
+        """The place of (row, column) in a matrix stored by rows."""
+        if isinstance(row, int) and isinstance(column, int):
+            return row * columns + column
+        return self.integer_arithmetic("add", self.integer_arithmetic("mul", row, columns), column)
+
+    def after(self, index: Index) -> Index:
+        """The next index."""
+        return index + 1 if isinstance(index, int) else self.integer_arithmetic("add", index, 1)
+
+    def sum(self, values: Sequence[Handle]) -> Handle:
+        """The sum of some reals."""
+        total = values[0] if values else self.real(0.0)
+        for v in values[1:]:
+            total = self.arithmetic("add", total, v)
+        return total
+
+    def larger(self, a: Handle, b: Handle) -> Handle:
+        """The larger of two reals; `a` if they cannot be compared."""
+        return self.select(self.compare("lt", a, b), b, a)

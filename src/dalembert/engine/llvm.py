@@ -1,0 +1,222 @@
+"""The LLVM back end: prints LLVM IR, compiles it for this processor, loads it."""
+
+from __future__ import annotations
+
+import ctypes
+import struct
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from functools import cache
+from typing import Any, Literal
+
+from .emitter import Array, Emitter, Handle, Index, Kind
+
+_TYPES = {"real": "double", "integer": "i64"}
+_INTRINSICS = {"sin", "cos", "exp", "log", "pow", "sqrt", "fabs", "floor", "ceil"}
+_PREDICATES = {"lt": "olt", "le": "ole", "eq": "oeq", "ne": "une"}
+_INTEGER_PREDICATES = {"lt": "slt", "le": "sle", "eq": "eq", "ne": "ne"}
+
+
+class LLVMEmitter(Emitter):
+    """One function of an LLVM module; arguments are named `real`, `integer` or arrays of them."""
+
+    def __init__(self, name: str, arguments: dict[str, str]):
+        self._name = name
+        self._arguments = arguments
+        self._lines: list[str] = []
+        self._allocas: list[str] = []
+        self._declared: set[str] = set()
+        self._counter = 0
+        self._exits: list[str] = []
+
+    def _fresh(self) -> str:
+        self._counter += 1
+        return f"%v{self._counter}"
+
+    def _label(self, what: str) -> str:
+        self._counter += 1
+        return f"{what}{self._counter}"
+
+    def _do(self, text: str) -> Handle:
+        name = self._fresh()
+        self._lines.append(f"  {name} = {text}")
+        return name
+
+    def _place(self, label: str) -> None:
+        self._lines.append(f"{label}:")
+
+    def real(self, value: float) -> Handle:
+        return "0x" + struct.pack(">d", value).hex().upper()
+
+    def arithmetic(self, op: Literal["add", "sub", "mul", "div"], a: Handle, b: Handle) -> Handle:
+        return self._do(f"f{op} contract double {a}, {b}")
+
+    def negative(self, a: Handle) -> Handle:
+        return self._do(f"fneg double {a}")
+
+    def call(self, function: str, *args: Handle) -> Handle:
+        target = f"llvm.{function}.f64" if function in _INTRINSICS else function
+        types = ", ".join("double" for _ in args)
+        pure = "" if function in _INTRINSICS else " #0"
+        self._declared.add(f"declare double @{target}({types}){pure}")
+        return self._do(f"call double @{target}({', '.join(f'double {a}' for a in args)})")
+
+    def compare(self, relation: Literal["lt", "le", "eq", "ne"], a: Handle, b: Handle) -> Handle:
+        return self._do(f"fcmp {_PREDICATES[relation]} double {a}, {b}")
+
+    def select(self, condition: Handle, a: Handle, b: Handle) -> Handle:
+        return self._do(f"select i1 {condition}, double {a}, double {b}")
+
+    def both(self, a: Handle, b: Handle) -> Handle:
+        return self._do(f"and i1 {a}, {b}")
+
+    def either(self, a: Handle, b: Handle) -> Handle:
+        return self._do(f"or i1 {a}, {b}")
+
+    def opposite(self, a: Handle) -> Handle:
+        return self._do(f"xor i1 {a}, true")
+
+    def truth(self, value: bool) -> Handle:
+        return "true" if value else "false"
+
+    def integer_arithmetic(self, op: Literal["add", "sub", "mul", "rem"], a: Index, b: Index) -> Handle:
+        return self._do(f"{'srem' if op == 'rem' else op} i64 {a}, {b}")
+
+    def integer_compare(self, relation: Literal["lt", "le", "eq", "ne"], a: Index, b: Index) -> Handle:
+        return self._do(f"icmp {_INTEGER_PREDICATES[relation]} i64 {a}, {b}")
+
+    def as_real(self, a: Index) -> Handle:
+        return self._do(f"sitofp i64 {a} to double")
+
+    def argument(self, name: str) -> Handle:
+        return f"%{name}"
+
+    def array_argument(self, name: str) -> Array:
+        kind: Kind = "real" if self._arguments[name] == "real[]" else "integer"
+        return Array(f"%{name}", kind)
+
+    def local(self, size: int, kind: Kind = "real") -> Array:
+        name = self._fresh()
+        self._allocas.append(f"  {name} = alloca [{max(size, 1)} x {_TYPES[kind]}], align 16")
+        return Array(name, kind)
+
+    def _address(self, array: Array, at: Index) -> Handle:
+        return self._do(f"getelementptr inbounds {_TYPES[array.kind]}, ptr {array.pointer}, i64 {at}")
+
+    def load(self, array: Array, at: Index = 0) -> Handle:
+        return self._do(f"load {_TYPES[array.kind]}, ptr {self._address(array, at)}, align 8")
+
+    def store(self, array: Array, value: Index, at: Index = 0) -> None:
+        address = self._address(array, at)
+        self._lines.append(f"  store {_TYPES[array.kind]} {value}, ptr {address}, align 8")
+
+    @contextmanager
+    def when(self, condition: Handle) -> Iterator[None]:
+        inside, after = self._label("then"), self._label("after")
+        self._lines.append(f"  br i1 {condition}, label %{inside}, label %{after}")
+        self._place(inside)
+        yield
+        self._lines.append(f"  br label %{after}")
+        self._place(after)
+
+    @contextmanager
+    def forever(self) -> Iterator[None]:
+        head, exit = self._label("repeat"), self._label("done")
+        self._exits.append(exit)
+        self._lines.append(f"  br label %{head}")
+        self._place(head)
+        yield
+        self._lines.append(f"  br label %{head}")
+        self._place(exit)
+        self._exits.pop()
+
+    def leave_if(self, condition: Handle) -> None:
+        stay = self._label("stay")
+        self._lines.append(f"  br i1 {condition}, label %{self._exits[-1]}, label %{stay}")
+        self._place(stay)
+
+    @contextmanager
+    def loop(self, begin: Index, end: Index) -> Iterator[Handle]:
+        counter = self.local(1, "integer")
+        self.store(counter, begin)
+        with self.forever():
+            i = self.load(counter)
+            self.leave_if(self.opposite(self.integer_compare("lt", i, end)))
+            yield i
+            self.store(counter, self.integer_arithmetic("add", i, 1))
+
+    def module(self) -> str:
+        """The finished module as text."""
+        types = {"real": "double", "integer": "i64", "real[]": "ptr noalias", "integer[]": "ptr noalias"}
+        signature = ", ".join(f"{types[kind]} %{name}" for name, kind in self._arguments.items())
+        lines = [
+            *sorted(self._declared),
+            "attributes #0 = { nounwind willreturn memory(none) }",
+            f"define void @{self._name}({signature}) {{",
+            "entry:",
+            *self._allocas,
+            "  br label %start",
+            "start:",
+            *self._lines,
+            "  ret void",
+            "}",
+        ]
+        return "\n".join(lines) + "\n"
+
+
+_C_TYPES = {"real": ctypes.c_double, "integer": ctypes.c_int64, "real[]": ctypes.c_void_p, "integer[]": ctypes.c_void_p}
+
+
+@cache
+def _target() -> Any:
+    """The machine we run on, with the C library's mathematics within reach."""
+    import llvmlite.binding as llvm
+
+    with suppress(RuntimeError):  # newer versions initialise themselves and refuse to be asked
+        llvm.initialize()
+    llvm.initialize_native_target()
+    llvm.initialize_native_asmprinter()
+    with suppress(Exception):
+        llvm.load_library_permanently("libm.so.6")
+    target = llvm.Target.from_default_triple()
+    features = llvm.get_host_cpu_features().flatten()
+    return target.create_target_machine(
+        cpu=llvm.get_host_cpu_name(), features=features, opt=3, reloc="pic", codemodel="small", jit=True
+    )
+
+
+@cache
+def processor() -> str:
+    """What compiled code depends on besides its source: compiler and processor."""
+    import llvmlite
+    import llvmlite.binding as llvm
+
+    return f"llvmlite {llvmlite.__version__} {llvm.get_host_cpu_name()} {llvm.get_host_cpu_features().flatten()}"
+
+
+def compile_module(text: str) -> bytes:
+    """LLVM IR -> optimised object code."""
+    import llvmlite.binding as llvm
+
+    machine = _target()
+    module = llvm.parse_assembly(text)
+    module.verify()
+    tuning = llvm.create_pipeline_tuning_options(speed_level=2)
+    tuning.loop_vectorization = False
+    tuning.slp_vectorization = True
+    builder = llvm.create_pass_builder(machine, tuning)
+    builder.getModulePassManager().run(module, builder)
+    code: bytes = machine.emit_object(module)
+    return code
+
+
+def load(code: bytes, name: str, arguments: dict[str, str]) -> Any:
+    """Object code -> a callable; the engine is kept alive by the callable."""
+    import llvmlite.binding as llvm
+
+    engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), _target())
+    engine.add_object_file(llvm.ObjectFileRef.from_data(code))
+    engine.finalize_object()
+    function = ctypes.CFUNCTYPE(None, *(_C_TYPES[kind] for kind in arguments.values()))(engine.get_function_address(name))
+    function.engine = engine  # type: ignore[attr-defined]
+    return function

@@ -1,0 +1,29 @@
+"""How a lane ended. The values are the contract with compiled code; the sentences are for people."""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+
+class Status(IntEnum):
+    """Outcome of a lane, as data."""
+
+    CONVERGED = 0
+    SINGULAR = 1
+    NO_SOLUTION = 2
+    LEFT_DOMAIN = 3
+    NOT_FINITE = 4
+
+    @property
+    def sentence(self) -> str:
+        """The outcome in words."""
+        return _SENTENCES[self]
+
+
+_SENTENCES = {
+    Status.CONVERGED: "converged",
+    Status.SINGULAR: "singular step matrix: the equations do not determine the next state",
+    Status.NO_SOLUTION: "no solution found: the iteration for the next state did not converge",
+    Status.LEFT_DOMAIN: "left the domain: an expression has no value there (a root, a logarithm, a division by zero)",
+    Status.NOT_FINITE: "not finite: a state or parameter is infinite or not a number",
+}

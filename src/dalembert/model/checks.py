@@ -1,0 +1,196 @@
+"""What is checked when a system is made: symbols, names, independence of constraints, regularity of the inertia."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import sympy
+from sympy import Expr
+from sympy.core.function import AppliedUndef
+
+from ..errors import ModelError, ModelWarning
+from ..symbolic import fast, gradient, number, substitute
+from .coordinates import Acceleration, Coordinate, Parameter, time
+
+if TYPE_CHECKING:
+    from .system import System
+
+
+def expression(given: Any, role: str) -> Expr:
+    """A SymPy expression from what was given, or an error that says what was expected."""
+    if isinstance(given, sympy.Equality):
+        given = given.lhs - given.rhs
+    if isinstance(given, (str, bytes)):
+        raise ModelError(
+            f"{role}: got the text {given!r}. Expected an expression in Python: without the quotes, with symbols "
+            f"made by dalembert.coordinates and dalembert.parameters."
+        )
+    try:
+        result = sympy.sympify(given)
+    except (sympy.SympifyError, TypeError):
+        result = None
+    if not isinstance(result, Expr):
+        raise ModelError(f"{role}: got {given!r} ({type(given).__name__}). Expected a scalar expression.")
+    return result
+
+
+def symbols(expr: Expr, known: Iterable[sympy.Symbol], role: str) -> Expr:
+    """Check that every symbol of an expression is known, a parameter or time."""
+    known = set(known) | {time}
+    for f in expr.atoms(AppliedUndef, sympy.Derivative):
+        raise ModelError(
+            f"{role}: {f} is a SymPy function or derivative. Coordinates are symbols here: make x with "
+            f'x = dalembert.coordinates("x") and write x.dot for its velocity.'
+        )
+    for s in sorted(expr.free_symbols - known, key=lambda s: s.name):
+        if isinstance(s, Parameter):
+            continue
+        raise ModelError(f"{role}: unknown symbol {s} in {expr}. " + _remedy(s, known))
+    return expr
+
+
+def _remedy(s: sympy.Symbol, known: set[sympy.Symbol]) -> str:
+    names = ", ".join(sorted(str(k) for k in known))
+    if isinstance(s, Acceleration):
+        return "Accelerations follow from the equations; they cannot be given. Use positions, velocities and time."
+    if hasattr(s, "coordinate"):
+        return f"{s.coordinate} is not among the coordinates of this system. Known here: {names}."
+    if isinstance(s, Coordinate):
+        return f"Add {s} to coordinates=[...]. Known here: {names}."
+    if any(k.name == s.name for k in known):
+        maker = "dalembert.time" if s.name == time.name else "dalembert.coordinates"
+        return f"This {s} is a plain SymPy symbol; use the {s} of {maker}."
+    return f'If it is a constant, make it with {s} = dalembert.parameters("{s}"). Known here: {names}.'
+
+
+def coordinates(given: Any) -> tuple[Coordinate, ...]:
+    """Check the list of coordinates."""
+    listed = (given,) if isinstance(given, Coordinate) else tuple(given)
+    if not listed:
+        raise ModelError('coordinates=[]: a system needs at least one, made with x = dalembert.coordinates("x").')
+    for q in listed:
+        if not isinstance(q, Coordinate):
+            raise ModelError(
+                f"coordinates: {q!r} ({type(q).__name__}) is not a coordinate. "
+                f'Make it with {q} = dalembert.coordinates("{q}").'
+            )
+    for q in listed:
+        if listed.count(q) > 1:
+            raise ModelError(f"coordinates: the name {q.name} occurs twice. Each coordinate is listed once.")
+    return listed
+
+
+def parameters(expressions: Iterable[Expr], coords: Sequence[Coordinate]) -> tuple[Parameter, ...]:
+    """All parameters of some expressions, by name; no two symbols may share a name."""
+    found = {s for e in expressions for s in e.free_symbols if isinstance(s, Parameter)}
+    by_name: dict[str, sympy.Symbol] = {q.name: q for q in coords}
+    for p in sorted(found, key=lambda p: (p.name, str(p.assumptions0))):
+        other = by_name.setdefault(p.name, p)
+        if other is not p and isinstance(other, Coordinate):
+            raise ModelError(f"the name {p.name} is used for a coordinate and for a parameter. Rename one of them.")
+        if other is not p:
+            raise ModelError(
+                f"the name {p.name} is used for two parameters with different assumptions. "
+                f'Make it once, {p.name} = dalembert.parameters("{p.name}", ...), and use that symbol everywhere.'
+            )
+    return tuple(sorted(found, key=lambda p: p.name))
+
+
+def substituted_constraint(system: System) -> None:
+    """Warn when a velocity that a kinematic constraint determines has vanished from the Lagrangian."""
+    kinematic = [c for c in system.constraints if not c.is_holonomic]
+    missing = [
+        q
+        for i, q in enumerate(system.coordinates)
+        if q.dot not in system.lagrangian.free_symbols and any(c.coefficients[i] != 0 for c in kinematic)
+    ]
+    if missing:
+        names = ", ".join(str(q.dot) for q in missing)
+        warnings.warn(
+            f"{system.name}: the Lagrangian does not contain {names}, which a kinematic constraint determines. If the "
+            f"constraint was substituted into the Lagrangian, the equations are wrong: write the kinetic energy with "
+            f"{names} and leave the constraint in constraints=[...].",
+            ModelWarning,
+            stacklevel=4,
+        )
+
+
+def regular(system: System) -> None:
+    """Check at sample points that constraints are independent and that accelerations are determined."""
+    import numpy as np
+
+    problem = ""
+    for mass, rows, forms in (s for s in (_sample(system, seed) for seed in range(4)) if s is not None):
+        border = np.block([[mass, forms.T], [rows, np.zeros((len(rows), len(forms)))]])
+        if _rank(border) == len(border):
+            return
+        problem = problem or _irregular(system, mass, rows, forms, border)
+    if problem:  # otherwise it is defined at none of the sample points: the run will say where
+        raise ModelError(problem)
+
+
+def _irregular(system: System, mass: Any, rows: Any, forms: Any, border: Any) -> str:
+    """Why the matrix that determines accelerations and multipliers is singular."""
+    if _rank(rows) < len(rows):
+        return _dependent(system, rows)
+    if _rank(forms) < len(forms):
+        return (
+            f"{system.name}: the variations are linearly dependent. Give as many independent one-forms as there are "
+            f"constraints."
+        )
+    return _no_inertia(system, mass, border)
+
+
+def _sample(system: System, seed: int) -> tuple[Any, Any, Any] | None:
+    """Mass matrix, constraint rows and variation rows at a random point, or None where they are not finite."""
+    import numpy as np
+
+    rng = np.random.default_rng(seed)
+    point: dict[str, float] = {s.name: rng.uniform(0.2, 1.2) for s in (*system.coordinates, *system.parameters, time)}
+    velocity: dict[str, float] = {q.dot.name: rng.uniform(0.2, 1.2) / 8 for q in system.coordinates}
+    names = {sympy.Symbol(k): v for k, v in point.items()}
+    momenta = gradient(substitute(fast(system.lagrangian), names), [q.dot for q in system.coordinates])
+    mass = [[number(d, velocity) for d in gradient(p, [q.dot for q in system.coordinates])] for p in momenta]
+    n = len(system.coordinates)
+    rows = [[number(a, point) for a in c.coefficients] for c in system.constraints]
+    forms = [[number(a, point) for a in w] for w in system.variations]
+    m, a, w = (np.array(x, dtype=float).reshape(-1, n) for x in (mass, rows, forms))
+    return (m, a, w) if all(np.isfinite(x).all() for x in (m, a, w)) else None
+
+
+def _rank(matrix: Any) -> int:
+    """Rank after equilibration, so that units do not matter."""
+    import numpy as np
+
+    if not matrix.size:
+        return 0
+    row = np.abs(matrix).max(axis=1, keepdims=True)
+    scaled = matrix / np.where(row == 0, 1, row)
+    column = np.abs(scaled).max(axis=0, keepdims=True)
+    return int(np.linalg.matrix_rank(scaled / np.where(column == 0, 1, column), tol=1e-9))
+
+
+def _dependent(system: System, rows: Any) -> str:
+    k = next(k for k in range(len(rows)) if _rank(rows[: k + 1]) <= k)
+    culprit = system.constraints[k].expression
+    others = ", ".join(f"{c.expression} = 0" for c in system.constraints[:k])
+    why = f"it follows from {others}" if k else "it holds for every velocity"
+    return f"{system.name}: the constraints are dependent: {culprit} = 0 is redundant ({why}). Leave it out."
+
+
+def _no_inertia(system: System, mass: Any, border: Any) -> str:
+    import numpy as np
+
+    n = len(system.coordinates)
+    null = np.linalg.svd(border)[2][-1][:n]
+    idle = [str(q) for q, c in zip(system.coordinates, null, strict=True) if abs(c) > 1e-6 * max(abs(null).max(), 1e-300)]
+    velocities = ", ".join(f"{q}.dot" for q in idle)
+    if not idle or not math.isfinite(mass.sum()):
+        return f"{system.name}: the constraints and the variations do not fit together: accelerations are undetermined."
+    return (
+        f"{system.name}: the mass matrix is singular: there is no inertia along {', '.join(idle)}, so the accelerations "
+        f"are undetermined. Give {velocities} a kinetic energy, or remove a coordinate."
+    )

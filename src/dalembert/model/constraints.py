@@ -1,0 +1,75 @@
+"""Constraints and variations: one Pfaffian row each.
+
+A holonomic constraint phi(q, t) = 0 and a kinematic one A(q, t) v + b(q, t) = 0 are the same thing at the level of
+velocities: a row `coefficients` and a `drift` b with coefficients . v + drift = 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import sympy
+from sympy import Expr
+
+from ..errors import ModelError
+from .coordinates import Coordinate, time
+
+
+@dataclass(frozen=True)
+class Constraint:
+    """One constraint, `expression` = 0; the library decides its kind: holonomic if no velocity occurs in it."""
+
+    expression: Expr
+    kind: Literal["holonomic", "kinematic"]
+    coefficients: tuple[Expr, ...]
+    drift: Expr
+
+    @property
+    def is_holonomic(self) -> bool:
+        """Whether the constraint is on positions."""
+        return self.kind == "holonomic"
+
+    def velocity_form(self, coordinates: Sequence[Coordinate]) -> Expr:
+        """The constraint as a relation between velocities: coefficients . v + drift."""
+        return sympy.Add(*(a * q.dot for a, q in zip(self.coefficients, coordinates, strict=True)), self.drift)
+
+
+def linear_row(expression: Expr, coordinates: Sequence[Coordinate]) -> tuple[tuple[Expr, ...], Expr] | None:
+    """Coefficients and remainder of an expression affine in the velocities; None if it is not affine."""
+    velocities = [q.dot for q in coordinates]
+    row = tuple(sympy.expand(expression.diff(v)) for v in velocities)
+    if any(a.free_symbols & set(velocities) for a in row):
+        return None
+    return row, sympy.expand(expression.xreplace(dict.fromkeys(velocities, sympy.S.Zero)))
+
+
+def constraint(expression: Expr, coordinates: Sequence[Coordinate]) -> Constraint:
+    """Classify one constraint and take it apart."""
+    if not expression.free_symbols & {s for q in coordinates for s in (q, q.dot)}:
+        raise ModelError(
+            f"constraint {expression} = 0 contains no coordinate and no velocity, so it constrains nothing. "
+            f"Write an expression in {', '.join(q.name for q in coordinates)} and their velocities."
+        )
+    if not expression.free_symbols & {q.dot for q in coordinates}:
+        row = tuple(expression.diff(q) for q in coordinates)
+        return Constraint(expression, "holonomic", row, expression.diff(time))
+    affine = linear_row(expression, coordinates)
+    if affine is None:
+        raise ModelError(
+            f"constraint {expression} = 0 is not linear in the velocities. Kinematic constraints have the form "
+            f"A(q, t) v + b(q, t) = 0; solve it for one velocity, or write it as several linear constraints."
+        )
+    return Constraint(expression, "kinematic", *affine)
+
+
+def variation(expression: Expr, coordinates: Sequence[Coordinate]) -> tuple[Expr, ...]:
+    """The row of a one-form written with velocities in place of displacements: `z.dot - y*x.dot` is dz - y dx."""
+    affine = linear_row(expression, coordinates)
+    if affine is None or affine[1] != 0 or not any(affine[0]):
+        raise ModelError(
+            f"variation {expression} is not a one-form. Write a sum of coefficient times velocity, the velocity "
+            f"standing for the displacement: z.dot - y*x.dot for dz - y dx."
+        )
+    return affine[0]

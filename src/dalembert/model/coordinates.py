@@ -1,0 +1,222 @@
+"""The symbols a system is written with: coordinates and their derivatives, parameters, time, the step.
+
+Every symbol the library makes itself carries a dot in its name ("x.dot", "multiplier.1"), and a name chosen by a
+person never does. So a name identifies a symbol, which is what the symbolic engine underneath goes by.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal, Self
+
+import sympy
+from sympy import Symbol
+from sympy.printing.pretty.pretty_symbology import pretty_symbol
+from sympy.printing.pretty.stringpict import prettyForm
+
+from ..errors import ModelError
+
+
+class _Mark(Symbol):
+    """A symbol whose rendering is not its name."""
+
+    __slots__ = ()
+    _place = 1  # where it stands in a printed product: parameters, coordinates, velocities, accelerations, the rest
+
+    @classmethod
+    def class_key(cls) -> tuple[int, int, str]:
+        return 2, cls._place, cls.__name__
+
+    def __new__(cls, name: str, **assumptions: Any) -> Self:
+        return super().__new__(cls, name, **{"real": True, **assumptions})
+
+    def _render(self) -> tuple[str, str, str]:
+        """The symbol as LaTeX, as Unicode and as plain text."""
+        return sympy.latex(Symbol(self.name)), pretty_symbol(self.name), self.name
+
+    def _latex(self, printer: Any, **_: Any) -> str:
+        return self._render()[0]
+
+    def _pretty(self, printer: Any, **_: Any) -> prettyForm:
+        latex, unicode, text = self._render()
+        return prettyForm(unicode if printer._use_unicode else text, binding=prettyForm.ATOM)
+
+    def _sympystr(self, printer: Any, **_: Any) -> str:
+        return self._render()[2]
+
+
+def _over(name: str, mark: str) -> str:
+    """The Unicode form of `name` with a combining mark over its first letter."""
+    text = pretty_symbol(name)
+    return text[0] + mark + text[1:]
+
+
+class Coordinate(_Mark):
+    """A generalised coordinate: `x`, with `x.dot`, `x.ddot`, `x.momentum` and the slots `x.at(0)`, `x.at(1)`."""
+
+    __slots__ = ()
+
+    @property
+    def dot(self) -> Velocity:
+        """The velocity of this coordinate."""
+        return Velocity(f"{self.name}.dot")
+
+    @property
+    def ddot(self) -> Acceleration:
+        """The acceleration of this coordinate."""
+        return Acceleration(f"{self.name}.ddot")
+
+    @property
+    def momentum(self) -> Momentum:
+        """The conjugate momentum dL/d(x.dot), as a key of `start` and of a trajectory."""
+        return Momentum(f"{self.name}.momentum")
+
+    def at(self, slot: Literal[0, 1]) -> Slot:
+        """The coordinate at the beginning (0) or the end (1) of a step: a slot of a discrete Lagrangian."""
+        if slot not in (0, 1):
+            raise ModelError(
+                f"{self.name}.at({slot!r}): a discrete Lagrangian has two slots. Type {self.name}.at(0) for the "
+                f"beginning of the step or {self.name}.at(1) for its end."
+            )
+        return Slot(f"{self.name}.at({slot})")
+
+
+class _Derived(_Mark):
+    """A symbol that belongs to a coordinate."""
+
+    __slots__ = ()
+
+    @property
+    def coordinate(self) -> Coordinate:
+        """The coordinate this symbol belongs to."""
+        return Coordinate(self.name.split(".")[0])
+
+
+class Velocity(_Derived):
+    """The velocity `x.dot` of a coordinate."""
+
+    __slots__ = ()
+    _place = 2
+
+    @property
+    def dot(self) -> Acceleration:
+        """The acceleration of the coordinate."""
+        return self.coordinate.ddot
+
+    def _render(self) -> tuple[str, str, str]:
+        base = self.coordinate.name
+        return rf"\dot{{{sympy.latex(Symbol(base))}}}", _over(base, "\u0307"), self.name
+
+
+class Acceleration(_Derived):
+    """The acceleration `x.ddot` of a coordinate."""
+
+    __slots__ = ()
+    _place = 3
+
+    def _render(self) -> tuple[str, str, str]:
+        base = self.coordinate.name
+        return rf"\ddot{{{sympy.latex(Symbol(base))}}}", _over(base, "\u0308"), self.name
+
+
+class Momentum(_Derived):
+    """The conjugate momentum `x.momentum` of a coordinate."""
+
+    __slots__ = ()
+    _place = 2
+
+    def _render(self) -> tuple[str, str, str]:
+        base = self.coordinate.name
+        return rf"p_{{{sympy.latex(Symbol(base))}}}", f"p_{pretty_symbol(base)}", self.name
+
+
+class Slot(_Derived):
+    """A coordinate at the beginning, `x.at(0)`, or at the end, `x.at(1)`, of a step."""
+
+    __slots__ = ()
+
+    def _render(self) -> tuple[str, str, str]:
+        base, which = self.coordinate.name, self.name[-2]
+        latex = sympy.latex(Symbol(base))
+        joined = f"{latex[:-1]},{which}}}" if latex.endswith("}") and "_{" in latex else f"{latex}_{{{which}}}"
+        return joined, pretty_symbol(base) + "₀₁"[int(which)], self.name
+
+
+class StepVelocity(_Derived):
+    """The difference quotient (x1 - x0)/h of a step, `x.step`: what an implicit step solves for."""
+
+    __slots__ = ()
+
+    def _render(self) -> tuple[str, str, str]:
+        base = self.coordinate.name
+        return rf"V_{{{sympy.latex(Symbol(base))}}}", f"V_{pretty_symbol(base)}", self.name
+
+
+class Multiplier(_Mark):
+    """A Lagrange multiplier; `multiplier(1)` is the first."""
+
+    __slots__ = ()
+    _place = 4
+
+    def _render(self) -> tuple[str, str, str]:
+        index = self.name.split(".")[1]
+        return rf"\lambda_{{{index}}}", pretty_symbol(f"lambda_{index}"), f"lambda_{index}"
+
+
+def multiplier(index: int) -> Multiplier:
+    """The symbol of the `index`-th multiplier, counted from 1."""
+    return Multiplier(f"multiplier.{index}")
+
+
+class Parameter(_Mark):
+    """A constant of the system whose value is given when numbers are wanted."""
+
+    __slots__ = ()
+    _place = 0
+
+
+class _Time(_Mark):
+    __slots__ = ()
+
+
+class _Step(_Mark):
+    __slots__ = ()
+    _place = 0
+
+    def _render(self) -> tuple[str, str, str]:
+        return "h", "h", "h"
+
+
+time = _Time("t")
+"""The symbol of time."""
+
+step = _Step("step.h", positive=True)
+"""The symbol of the time step h in a discrete Lagrangian."""
+
+
+def _named(kind: str, made: Any) -> Any:
+    for symbol in made if isinstance(made, tuple) else (made,):
+        if not symbol.name.isidentifier():
+            raise ModelError(
+                f"{kind}: {symbol.name!r} is not a name. Names are letters, digits and underscores, "
+                f'beginning with a letter, separated by spaces: {kind}("x y theta").'
+            )
+        if symbol.name == time.name:
+            raise ModelError(
+                f'{kind}: the name "t" is taken by time. Use `dalembert.time` for time, or another name.'
+            )
+    return made
+
+
+def coordinates(names: str) -> Any:
+    """Make coordinates: one name gives one symbol, several a tuple, as `sympy.symbols` does.
+
+    >>> x, y = coordinates("x y")
+    >>> x.dot
+    x.dot
+    """
+    return _named("coordinates", sympy.symbols(names, cls=Coordinate))
+
+
+def parameters(names: str, **assumptions: bool) -> Any:
+    """Make parameters: one name gives one symbol, several a tuple; assumptions as in SymPy (`positive=True`)."""
+    return _named("parameters", sympy.symbols(names, cls=Parameter, **assumptions))

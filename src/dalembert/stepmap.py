@@ -1,0 +1,105 @@
+"""The waist of the library: one implicit step, as symbols and expressions and nothing else.
+
+Every integrator, whatever its family, writes a StepMap; the engine turns a StepMap into machine code. Nothing above
+knows about machines, nothing below knows about mechanics.
+
+    state s, at time t, with step h and parameters
+    for each block in turn:  find its unknowns x with  residual(x; s, t, h, parameters, unknowns of earlier blocks) = 0
+    s' = update(s, x, ...)          outputs(s, x, ...) are recorded
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import sympy
+
+from .symbolic import Fast, fast, free_names, jacobian, slow
+
+TIME, STEP = "t", "step.h"
+"""The names of time and of the step in every expression of a StepMap."""
+
+
+@dataclass(frozen=True)
+class Block:
+    """Unknowns that are found together, the residual that determines them, and where the search begins."""
+
+    unknowns: tuple[str, ...]
+    residual: tuple[Fast, ...]
+    guess: tuple[Fast, ...]
+
+    def __post_init__(self) -> None:
+        if not len(self.unknowns) == len(self.residual) == len(self.guess):
+            raise ValueError(
+                f"a block has {len(self.unknowns)} unknowns, {len(self.residual)} equations and "
+                f"{len(self.guess)} guesses; the three numbers must agree."
+            )
+
+    @property
+    def jacobian(self) -> list[list[Fast]]:
+        """d residual / d unknowns."""
+        return jacobian(self.residual, self.unknowns)
+
+    @property
+    def is_linear(self) -> bool:
+        """Whether the residual is affine in the unknowns, so that one linear solve is exact."""
+        return not free_names(d for row in self.jacobian for d in row) & set(self.unknowns)
+
+
+@dataclass(frozen=True)
+class StepMap:
+    """One implicit step; symbols are names, expressions are SymEngine's."""
+
+    name: str
+    state: tuple[str, ...]
+    parameters: tuple[str, ...]
+    blocks: tuple[Block, ...]
+    update: tuple[Fast, ...]
+    outputs: Mapping[str, Fast] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if len(self.update) != len(self.state):
+            raise ValueError(f"{self.name}: {len(self.state)} state variables but {len(self.update)} updates.")
+        known = {TIME, STEP, *self.state, *self.parameters}
+        for block in self.blocks:
+            self._check("guess", block.guess, known)
+            known |= set(block.unknowns)
+            self._check("residual", block.residual, known)
+        self._check("update", (*self.update, *self.outputs.values()), known)
+
+    def _check(self, role: str, expressions: Iterable[Fast], known: set[str]) -> None:
+        unknown = free_names(expressions) - known
+        if unknown:
+            raise ValueError(f"{self.name}: the {role} uses {', '.join(sorted(unknown))}, which nothing determines.")
+
+    @property
+    def unknowns(self) -> tuple[str, ...]:
+        """The unknowns of all blocks, in order."""
+        return tuple(x for b in self.blocks for x in b.unknowns)
+
+    @property
+    def is_explicit(self) -> bool:
+        """Whether no nonlinear equation has to be solved."""
+        return all(b.is_linear for b in self.blocks)
+
+    def read(self, symbols: Sequence[sympy.Symbol]) -> tuple[sympy.Eq, ...]:
+        """The step as SymPy equations, written with the given symbols: what is shown is what runs."""
+        return tuple(sympy.Eq(slow(r, symbols), 0, evaluate=False) for b in self.blocks for r in b.residual)
+
+
+def pointwise(
+    name: str,
+    inputs: Sequence[str],
+    parameters: Sequence[str],
+    outputs: Mapping[str, Fast],
+    blocks: Sequence[Block] = (),
+) -> StepMap:
+    """A map that is applied to points, not iterated: its state is the input and stays what it is."""
+    return StepMap(
+        name, tuple(inputs), tuple(parameters), tuple(blocks), tuple(fast(_symbol(s)) for s in inputs), dict(outputs)
+    )
+
+
+def _symbol(name: str) -> sympy.Symbol:
+    return sympy.Symbol(name)

@@ -1,0 +1,103 @@
+"""SymEngine underneath SymPy.
+
+SymPy is what people write and read; differentiation and substitution on the way to numbers run on SymEngine, about a
+hundred times faster. A symbol is identified by its name on both sides (see `model.coordinates`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
+from typing import Any
+
+import sympy
+from sympy import Abs, Heaviside, Max, Min, Piecewise, sign
+
+Fast = Any
+"""A SymEngine expression."""
+
+Vector = Any
+"""A column of SymEngine expressions, with the arithmetic of vectors."""
+
+
+def _branches(expression: sympy.Expr) -> sympy.Expr:
+    """Write kinks as Piecewise, whose derivative both SymPy and SymEngine know."""
+    if not expression.has(Abs, sign, Max, Min, Heaviside):
+        return expression
+
+    def extreme(larger: bool) -> Any:
+        def fold(*args: sympy.Expr) -> sympy.Expr:
+            best = args[0]
+            for a in args[1:]:
+                best = Piecewise((a, a > best if larger else a < best), (best, True))
+            return best
+
+        return fold
+
+    return (
+        expression.replace(Abs, lambda u: Piecewise((u, u >= 0), (-u, True)))
+        .replace(sign, lambda u: Piecewise((1, u > 0), (-1, u < 0), (0, True)))
+        .replace(Heaviside, lambda u, *at: Piecewise((1, u > 0), (0, u < 0), (at[0] if at else sympy.S.Half, True)))
+        .replace(Max, extreme(True))
+        .replace(Min, extreme(False))
+    )
+
+
+def fast(expression: Any) -> Fast:
+    """The SymEngine form of a SymPy expression (or of anything SymPy understands)."""
+    import symengine
+
+    return _converted(expression) if isinstance(expression, sympy.Basic) else symengine.sympify(expression)
+
+
+@lru_cache(maxsize=1024)
+def _converted(expression: sympy.Basic) -> Fast:
+    import symengine
+
+    return symengine.sympify(_branches(expression))
+
+
+def slow(expression: Fast, symbols: Iterable[sympy.Symbol]) -> sympy.Expr:
+    """The SymPy form of a SymEngine expression, written with the given symbols (found by name)."""
+    names = {sympy.Symbol(s.name): s for s in symbols}
+    result: sympy.Expr = sympy.sympify(fast(expression)).xreplace(names)
+    return result
+
+
+def vector(entries: Sequence[Any]) -> Vector:
+    """A column vector of SymEngine expressions."""
+    import symengine
+
+    return symengine.DenseMatrix(len(entries), 1, [fast(e) for e in entries])
+
+
+def substitute(expression: Fast, replacements: Mapping[Any, Any]) -> Fast:
+    """Replace symbols by expressions, all at once."""
+    return fast(expression).subs({fast(a): fast(b) for a, b in replacements.items()})
+
+
+def gradient(expression: Fast, variables: Iterable[Any]) -> list[Fast]:
+    """The partial derivatives of one expression."""
+    e = fast(expression)
+    return [e.diff(fast(v)) for v in variables]
+
+
+def jacobian(expressions: Iterable[Fast], variables: Sequence[Any]) -> list[list[Fast]]:
+    """The rows of partial derivatives of several expressions."""
+    return [gradient(e, variables) for e in expressions]
+
+
+def free_names(expressions: Iterable[Fast]) -> set[str]:
+    """The names of all symbols in some expressions."""
+    return {s.name for e in expressions for s in fast(e).free_symbols}
+
+
+def number(expression: Fast, values: Mapping[str, float]) -> float:
+    """The value of an expression; not-a-number where it has none (a logarithm of zero, a root of minus one)."""
+    import symengine
+
+    try:
+        value = complex(fast(expression).subs({symengine.Symbol(k): v for k, v in values.items()}).n())
+    except (RuntimeError, ValueError, TypeError, ZeroDivisionError):
+        return float("nan")
+    return value.real if abs(value.imag) <= 1e-14 * abs(value.real) else float("nan")
