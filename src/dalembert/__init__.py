@@ -1,0 +1,68 @@
+"""dalembert: computational analytical mechanics.
+
+State a system, read its equations, compute its motion with integrators that keep its structure.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from sympy import (
+    Abs, Eq, Heaviside, Max, Min, Piecewise, Rational, acos, asin, atan, atan2, cos, cosh, exp, log, pi, sign, sin, sinh,
+    sqrt, tan, tanh,
+)  # fmt: skip
+
+from . import gallery
+from .errors import DalembertError, MethodError, ModelError, ModelWarning, SimulationError, StartError
+from .model.coordinates import coordinates, parameters, step, time
+from .model.system import System
+
+__version__ = "0.1.0"
+
+# Names that need more than SymPy are imported when they are first used, so that `import dalembert` stays light.
+_LATER = {
+    "DiscreteSystem": "discrete.system", "FiniteDifferenceMap": "discrete.maps", "discretise": "discrete.system",
+    "left_map": "discrete.maps", "midpoint_map": "discrete.maps", "right_map": "discrete.maps",
+    "LeftPoint": "methods", "RightPoint": "methods", "Midpoint": "methods", "Trapezoidal": "methods",
+    "StormerVerlet": "methods", "RungeKutta4": "methods", "Reference": "methods", "VariationalMethod": "methods",
+    "evaluate": "run.evaluate", "simulate": "run.simulate", "Trajectory": "run.trajectory", "load": "run.storage",
+    "Status": "engine.status", "audit": "audit",
+}  # fmt: skip
+
+if TYPE_CHECKING:
+    from .audit import audit
+    from .discrete.maps import FiniteDifferenceMap, left_map, midpoint_map, right_map
+    from .discrete.system import DiscreteSystem, discretise
+    from .engine.status import Status
+    from .methods import (
+        LeftPoint, Midpoint, Reference, RightPoint, RungeKutta4, StormerVerlet, Trapezoidal, VariationalMethod,
+    )  # fmt: skip
+    from .run.evaluate import evaluate
+    from .run.simulate import simulate
+    from .run.storage import load
+    from .run.trajectory import Trajectory
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _LATER:
+        raise AttributeError(f"dalembert has no name {name!r}; see dalembert.__all__.")
+    value = getattr(import_module(f".{_LATER[name]}", __name__), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *_LATER])
+
+
+__all__ = [
+    "coordinates", "parameters", "time", "step",
+    "System", "evaluate",
+    "discretise", "DiscreteSystem", "FiniteDifferenceMap", "left_map", "midpoint_map", "right_map",
+    "simulate", "Trajectory", "Status", "audit", "load", "gallery",
+    "LeftPoint", "RightPoint", "Midpoint", "Trapezoidal", "StormerVerlet", "RungeKutta4", "Reference", "VariationalMethod",
+    "DalembertError", "ModelError", "MethodError", "StartError", "SimulationError", "ModelWarning",
+    "sin", "cos", "tan", "asin", "acos", "atan", "atan2", "sinh", "cosh", "tanh", "exp", "log", "sqrt", "pi", "Rational",
+    "Abs", "sign", "Max", "Min", "Piecewise", "Heaviside", "Eq",
+]  # fmt: skip

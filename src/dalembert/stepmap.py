@@ -47,7 +47,7 @@ class Block:
         return not free_names(d for row in self.jacobian for d in row) & set(self.unknowns)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class StepMap:
     """One implicit step; symbols are names, expressions are SymEngine's."""
 
@@ -97,9 +97,5 @@ def pointwise(
 ) -> StepMap:
     """A map that is applied to points, not iterated: its state is the input and stays what it is."""
     return StepMap(
-        name, tuple(inputs), tuple(parameters), tuple(blocks), tuple(fast(_symbol(s)) for s in inputs), dict(outputs)
+        name, tuple(inputs), tuple(parameters), tuple(blocks), tuple(map(fast, inputs)), dict(outputs)
     )
-
-
-def _symbol(name: str) -> sympy.Symbol:
-    return sympy.Symbol(name)

@@ -44,9 +44,11 @@ def _branches(expression: sympy.Expr) -> sympy.Expr:
 
 
 def fast(expression: Any) -> Fast:
-    """The SymEngine form of a SymPy expression (or of anything SymPy understands)."""
+    """The SymEngine form of a SymPy expression; of a text, the symbol of that name."""
     import symengine
 
+    if isinstance(expression, str):
+        return symengine.Symbol(expression)
     return _converted(expression) if isinstance(expression, sympy.Basic) else symengine.sympify(expression)
 
 
@@ -101,3 +103,24 @@ def number(expression: Fast, values: Mapping[str, float]) -> float:
     except (RuntimeError, ValueError, TypeError, ZeroDivisionError):
         return float("nan")
     return value.real if abs(value.imag) <= 1e-14 * abs(value.real) else float("nan")
+
+
+def vanishes(expression: Any, samples: int = 4) -> bool:
+    """Whether an expression is zero, by value at random points; points where it has no value say nothing."""
+    import random
+
+    e = fast(expression)
+    if e.is_number:
+        return bool(abs(complex(e.n())) == 0)
+    terms = [abs(t) for t in (e.args if e.is_Add else (e,))]
+    rng, said = random.Random(0), 0
+    for _ in range(8 * samples):
+        values = {s.name: rng.uniform(0.3, 1.7) for s in e.free_symbols}
+        value, size = number(e, values), sum(number(t, values) for t in terms)
+        if value == value and size == size:
+            if abs(value) > 1e-11 * max(size, 1e-300):
+                return False
+            said += 1
+        if said == samples:
+            break
+    return said > 0

@@ -1,4 +1,4 @@
-"""One particle: around a centre, in a magnetic field, on a spring, and the same with a nonholonomic constraint."""
+"""One particle: about a centre, in a magnetic field, on a spring, also with a nonholonomic constraint."""
 
 from __future__ import annotations
 
@@ -118,8 +118,8 @@ def nonholonomic_particle() -> Example:
     return Example(
         name="nonholonomic-particle",
         system=constrained,
-        description="The particle on a planar spring with z.dot = y x.dot, the simplest constraint that cannot be "
-        "integrated. Its reaction has no y component, so y remains a harmonic oscillator.",
+        description="The particle on a planar spring with z.dot = y x.dot, which cannot be integrated. "
+        "The reaction has no y component, so y remains a harmonic oscillator.",
         source=_TORI + "example 4.3.1.",
         parameters={m: 1.0, k: 1.0},
         start={x: 1.0, y: 0.5, z: 0.0, x.dot: 0.2, y.dot: -0.5, z.dot: 0.1},
@@ -133,7 +133,7 @@ def nonholonomic_particle() -> Example:
 
 
 def _helix(times: Any, parameters: Mapping[str, float], start: Mapping[str, float]) -> dict[str, Any]:
-    """The velocity turns at the rate -q B/m; `along` and `across` are the integrals of its cosine and sine."""
+    """The velocity turns at the rate -q B/m; along and across are the integrals of its cosine and sine."""
     import numpy as np
 
     t = np.asarray(times, dtype=float)
@@ -163,8 +163,8 @@ def _trough(times: Any, parameters: Mapping[str, float], start: Mapping[str, flo
 def _conic(times: Any, parameters: Mapping[str, float], start: Mapping[str, float]) -> dict[str, Any]:
     """Kepler motion on any conic, in the variable s with dt = r ds, counted from the pericentre.
 
-    r = q + mu e G2(s) and t = q s + mu e G3(s): Kepler's equation in universal variables (R. H. Battin, An
-    Introduction to the Mathematics and Methods of Astrodynamics, chapter 4). A radial motion is right until it
+    r = q + mu e G2(s) and t = q s + mu e G3(s): Kepler's equation in a universal variable (R. H. Battin,
+    An Introduction to the Mathematics and Methods of Astrodynamics, 1999). A radial motion is right until it
     falls into the centre.
     """
     import numpy as np

@@ -50,7 +50,8 @@ def pendulum_cartesian() -> Example:
     return Example(
         name="pendulum-cartesian",
         system=rod,
-        description="The pendulum with its rod as a holonomic constraint; the multiplier gives the force in the rod.",
+        description="The pendulum with its rod as a holonomic constraint, whose multiplier gives the force "
+        "in the rod.",
         source="E. Hairer, C. Lubich, G. Wanner, Geometric Numerical Integration, 2nd ed., Springer, 2006, "
         "chapter VII.",
         parameters={m: 0.5, l: 1.0, g: 9.81},
@@ -111,9 +112,9 @@ def spherical_pendulum() -> Example:
 
 
 def pendulum_chain(links: int = 5) -> Example:
-    """L = m l^2 sum_ij c_max(i,j) w_i w_j cos(theta_i - theta_j)/2 + m g l sum_i c_i cos(theta_i), w = theta.dot.
+    """L = m l^2 sum_ij c_max(i,j) w_i w_j cos(theta_i - theta_j)/2 + m g l sum_i c_i cos(theta_i).
 
-    `links` equal masses on equal rods; link i carries the c_i = links + 1 - i masses from its end on.
+    Equal masses on equal rods; link i carries the c_i = links + 1 - i masses from its end on; w = theta.dot.
     """
     if not isinstance(links, int) or links < 1:
         raise ModelError(
@@ -151,9 +152,9 @@ def pendulum_chain(links: int = 5) -> Example:
 def _swing(times: Any, parameters: Mapping[str, float], start: Mapping[str, float]) -> dict[str, Any]:
     """The pendulum by Jacobi's elliptic functions, from any start.
 
-    With s = sin(theta/2), c = cos(theta/2), w = theta.dot/(2 omega), s^2 + w^2 is constant. In libration it is
-    k^2 < 1, and s = k sn, c = dn; in rotation it is above 1, and theta/2 is the amplitude; on the separatrix it is 1,
-    s = tanh, and the top is never reached. A start next to the separatrix is taken as the very numbers given.
+    With s = sin(theta/2), c = cos(theta/2), w = theta.dot/(2 omega), s^2 + w^2 is constant. In libration it
+    is k^2 < 1, s = k sn and c = dn; in rotation it is above 1, theta/2 is the amplitude; on the separatrix
+    it is 1, s = tanh, the top is never reached. Next to the separatrix the very numbers given decide.
     """
     import numpy as np
 
@@ -199,7 +200,7 @@ def _elliptic(phi: Any, complement: float) -> Any:
 def _amplitude(u: Any, complement: float) -> Any:
     """Jacobi's amplitude am(u | 1 - complement), continuous in u.
 
-    Beyond half a quarter period it goes by K - u: a small complement matters there, and ellipj is not given it.
+    Beyond half a quarter period it goes by K - u: a small complement matters there, and ellipj has lost it.
     """
     import numpy as np
     from scipy.special import ellipj, elliprf

@@ -20,7 +20,8 @@ _TEXTBOOKS = (
 def rolling_disk() -> Example:
     """L = m (x.dot^2 + y.dot^2)/2 + I theta.dot^2/2 + J phi.dot^2/2.
 
-    It rolls: x.dot = R cos(phi) theta.dot, y.dot = R sin(phi) theta.dot. (x, y) is the point of contact, theta the angle of rolling, phi the heading.
+    It does not slip: x.dot = R cos(phi) theta.dot, y.dot = R sin(phi) theta.dot.
+    (x, y) is the point of contact, theta the angle of rolling, phi the heading.
     """
     x, y, theta, phi = coordinates("x y theta phi")
     m, I, J, R = parameters("m I J R", positive=True)
@@ -91,12 +92,12 @@ def knife_edge() -> Example:
 def chaplygin_sleigh() -> Example:
     """L = m ((x.dot - a phi.dot sin(phi))^2 + (y.dot + a phi.dot cos(phi))^2)/2 + J phi.dot^2/2.
 
-    The blade does not slip: sin(phi) x.dot = cos(phi) y.dot. (x, y) is its point of contact, phi its heading; the
-    mass centre lies ahead of it by a, and J is the moment of inertia about the mass centre.
+    The blade does not slip: sin(phi) x.dot = cos(phi) y.dot. (x, y) is its point of contact, phi its heading;
+    the mass centre lies ahead of it by a, and J is the moment of inertia about the mass centre.
 
     With v the speed of the blade and b^2 = a^2 + J/m: v.dot = a phi.dot^2 and b^2 phi.ddot = -a v phi.dot, so
-    v = U tanh(s), phi.dot = (U/b) sech(s) with s = a U (t - t0)/b^2. In the plane (v, b phi.dot) that is a rotation
-    by the angle a phi/b, which gives two integrals; the energy is m/2 times the sum of their squares.
+    v = U tanh(s), phi.dot = (U/b) sech(s) with s = a U (t - t0)/b^2. The vector (v, b phi.dot) turns by the
+    angle -a phi/b: turned back, its components are two integrals, and m/2 times its square is the energy.
     """
     x, y, phi = coordinates("x y phi")
     m, J = parameters("m J", positive=True)

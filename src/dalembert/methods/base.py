@@ -1,0 +1,75 @@
+"""What an integrator is: a small frozen object with a formula and claims, each of which a test checks."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import ClassVar, Literal
+
+from ..discrete.equations import step_map
+from ..discrete.maps import Density
+from ..discrete.system import DiscreteSystem, discretise
+from ..errors import MethodError
+from ..model.system import System
+from ..stepmap import StepMap
+from ..symbolic import Fast, Vector
+
+
+class Method(ABC):
+    """An integrator. Its claims are class attributes; `tests/conformance` checks every one of them.
+
+    order:        the error over a fixed time is O(h^order)
+    symplectic:   the step preserves dq ^ dp on free systems
+    symmetric:    a step backward undoes a step forward
+    momentum:     momenta of cyclic coordinates are conserved to rounding
+    constraints:  constraints hold on every step to the tolerance of the solver
+    """
+
+    order: ClassVar[int]
+    symplectic: ClassVar[bool] = False
+    symmetric: ClassVar[bool] = False
+    momentum: ClassVar[bool] = False
+    constraints: ClassVar[bool] = False
+
+    carries: ClassVar[Literal["momentum", "velocity"]]
+    """What the state holds besides positions."""
+
+    def check(self, system: System) -> None:  # noqa: B027  (most methods take every system)
+        """Raise a MethodError if the method does not apply to the system."""
+
+    @abstractmethod
+    def step_map(self, system: System) -> StepMap:
+        """The method applied to a system: one implicit step."""
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}()"
+
+    def __eq__(self, other: object) -> bool:
+        return type(self) is type(other) and self.__dict__ == other.__dict__
+
+    def __hash__(self) -> int:
+        return hash((type(self), tuple(sorted(self.__dict__.items()))))
+
+
+class VariationalMethod(Method):
+    """An integrator given by its discrete Lagrangian; forces and constraints follow from the same formula."""
+
+    momentum = True
+    constraints = True
+    carries = "momentum"
+
+    @abstractmethod
+    def discrete_lagrangian(self, L: Density, q0: Vector, q1: Vector, t: Fast, h: Fast) -> Fast:
+        """L_d(q0, q1), an approximation of the integral of L over the step from t to t + h."""
+
+    def discrete_system(self, system: System) -> DiscreteSystem:
+        """The discrete system whose motions this method computes."""
+        return discretise(system, self)
+
+    def step_map(self, system: System) -> StepMap:
+        self.check(system)
+        return step_map(self.discrete_system(system))
+
+
+def refuse(method: Method, system: System, why: str, instead: str) -> None:
+    """Raise the error of a method that does not apply."""
+    raise MethodError(f"{type(method).__name__} does not apply to {system.name!r}: {why} {instead}")

@@ -1,0 +1,17 @@
+"""The left-point rule (variational Euler A)."""
+
+from __future__ import annotations
+
+from ..discrete.maps import Density
+from ..symbolic import Fast, Vector
+from .base import VariationalMethod
+
+
+class LeftPoint(VariationalMethod):
+    """Left-point rule: position at the beginning of the step; order 1, symplectic."""
+
+    order, symplectic = 1, True
+
+    def discrete_lagrangian(self, L: Density, q0: Vector, q1: Vector, t: Fast, h: Fast) -> Fast:
+        """h L(q0, (q1 - q0)/h, t)."""
+        return h * L(q0, (q1 - q0) / h, t)

@@ -1,0 +1,17 @@
+"""The midpoint rule."""
+
+from __future__ import annotations
+
+from ..discrete.maps import Density
+from ..symbolic import Fast, Vector
+from .base import VariationalMethod
+
+
+class Midpoint(VariationalMethod):
+    """Midpoint rule: implicit, order 2, symplectic, symmetric."""
+
+    order, symplectic, symmetric = 2, True, True
+
+    def discrete_lagrangian(self, L: Density, q0: Vector, q1: Vector, t: Fast, h: Fast) -> Fast:
+        """h L((q0 + q1)/2, (q1 - q0)/h, t + h/2)."""
+        return h * L((q0 + q1) / 2, (q1 - q0) / h, t + h / 2)

@@ -1,0 +1,50 @@
+"""The trapezoidal rule, and its explicit form for separable systems."""
+
+from __future__ import annotations
+
+from ..discrete.maps import Density
+from ..model.system import System
+from ..symbolic import Fast, Vector, fast, free_names, gradient, jacobian
+from .base import VariationalMethod, refuse
+
+
+def trapezoidal(L: Density, q0: Vector, q1: Vector, t: Fast, h: Fast) -> Fast:
+    """h/2 L(q0, (q1 - q0)/h, t) + h/2 L(q1, (q1 - q0)/h, t + h)."""
+    v = (q1 - q0) / h
+    return h / 2 * L(q0, v, t) + h / 2 * L(q1, v, t + h)
+
+
+class Trapezoidal(VariationalMethod):
+    """Trapezoidal rule: mean of both ends; order 2, symplectic, symmetric."""
+
+    order, symplectic, symmetric = 2, True, True
+
+    def discrete_lagrangian(self, L: Density, q0: Vector, q1: Vector, t: Fast, h: Fast) -> Fast:
+        """h/2 L(q0, v, t) + h/2 L(q1, v, t + h) with v = (q1 - q0)/h."""
+        return trapezoidal(L, q0, q1, t, h)
+
+
+class StormerVerlet(VariationalMethod):
+    """Stormer-Verlet: the trapezoidal rule where it is explicit, so for separable systems only; order 2."""
+
+    order, symplectic, symmetric = 2, True, True
+
+    def discrete_lagrangian(self, L: Density, q0: Vector, q1: Vector, t: Fast, h: Fast) -> Fast:
+        """h/2 L(q0, v, t) + h/2 L(q1, v, t + h) with v = (q1 - q0)/h."""
+        return trapezoidal(L, q0, q1, t, h)
+
+    def check(self, system: System) -> None:
+        """Separable: constant mass matrix, potential and forces without velocities, no constraints."""
+        instead = "Use Trapezoidal(), the same rule for any system, or Midpoint()."
+        velocities = {v.name for v in system.velocities}
+        places = {q.name for q in system.coordinates}
+        if system.constraints:
+            refuse(self, system, "it has constraints, and the explicit step cannot satisfy them.", instead)
+        momenta = gradient(system.lagrangian, system.velocities)
+        masses = free_names(m for row in jacobian(momenta, system.velocities) for m in row)
+        if masses & (velocities | places | {"t"}):
+            refuse(self, system, "its mass matrix is not constant.", instead)
+        if free_names(gradient(system.lagrangian, system.coordinates)) & velocities:
+            refuse(self, system, "its potential depends on velocities.", instead)
+        if free_names(fast(f) for f in system.force) & velocities:
+            refuse(self, system, "a force depends on velocities.", instead)

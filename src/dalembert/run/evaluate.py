@@ -1,0 +1,71 @@
+"""The numbers at one state: accelerations, multipliers, momenta, energy, mass matrix."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..errors import StartError
+from ..model.coordinates import Coordinate
+from ..model.system import System
+from ..theory import pointwise as maps
+from ..theory.lagrange import energy, mass_matrix
+from .start import point_map, resolve_start
+from .values import Array, Values, columns, parameter_values
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """What the equations say at one state."""
+
+    system: System
+    velocities: dict[Coordinate, float]
+    accelerations: dict[Coordinate, float]
+    multipliers: tuple[float, ...]
+    reactions: dict[Coordinate, float]
+    momenta: dict[Coordinate, float]
+    energy: float
+    mass_matrix: Array
+
+    def __str__(self) -> str:
+        lines = [f"{q.ddot} = {a:.12g}" for q, a in self.accelerations.items()]
+        lines += [f"lambda_{k + 1} = {m:.12g}" for k, m in enumerate(self.multipliers)]
+        return "\n".join([*lines, f"energy = {self.energy:.12g}"])
+
+
+def evaluate(system: System, *, at: Values, parameters: Values | None = None) -> Evaluation:
+    """Evaluate the equations at one state, given like the start of a run: {x: 0, x.dot: 1, dalembert.time: 0}.
+
+    Velocities that constraints fix may be left out.
+    """
+    values = parameter_values(parameters, system.parameters)
+    rows = columns(values, [p.name for p in system.parameters], None) if all(v.ndim == 0 for v in values.values()) else None
+    if rows is None:
+        raise StartError("evaluate: a parameter is an array. Give one number each; arrays make lanes in simulate().")
+    start = resolve_start(system, at, values, rows)
+    if start.lanes is not None or start.kind != "velocity":
+        raise StartError("evaluate: give one state, as position and velocity or position and momentum.")
+    q, n = system.coordinates, len(system.coordinates)
+    point = np.column_stack([start.q, start.second, [start.time]])
+    motion, status = point_map(maps.motion_map(system))(point, rows)
+    if status[0]:
+        raise StartError(
+            "evaluate: the accelerations are not determined at this state: the matrix of masses and constraints is singular, "
+            "or an expression has no value there."
+        )
+    entries = {f"{i},{j}": m for i, row in enumerate(mass_matrix(system)) for j, m in enumerate(row)}
+    forms = {f"{a};{i}": x for a, w in enumerate(system.variations) for i, x in enumerate(w)}
+    table = point_map(maps.quantity_map(system, {"energy": energy(system), **entries, **forms}))(point, rows)[0][0]
+    momenta = point_map(maps.momentum_map(system))(point, rows)[0][0]
+    reactions = motion[0, n:] @ table[1 + n * n :].reshape(len(system.constraints), n)
+    return Evaluation(
+        system=system,
+        velocities=dict(zip(q, start.second[0].tolist(), strict=True)),
+        accelerations=dict(zip(q, motion[0, :n].tolist(), strict=True)),
+        multipliers=tuple(motion[0, n:].tolist()),
+        reactions=dict(zip(q, reactions.tolist(), strict=True)),
+        momenta=dict(zip(q, momenta.tolist(), strict=True)),
+        energy=float(table[0]),
+        mass_matrix=table[1 : 1 + n * n].reshape(n, n),
+    )

@@ -1,0 +1,69 @@
+"""Long runs go in chunks, between which progress is shown and an interruption is heard."""
+
+from __future__ import annotations
+
+import sys
+import time as clock
+from collections.abc import Callable, Iterator
+from types import TracebackType
+from typing import Any, Self
+
+Report = bool | Callable[[int, int], None] | None
+
+PATIENCE = 1.5
+"""Seconds after which a run is long enough for a bar, if nobody asked for one."""
+
+CHUNK = 0.1
+"""Seconds a chunk should take."""
+
+
+class Progress:
+    """A bar on the terminal, a function that is told, or nothing."""
+
+    def __init__(self, wanted: Report, total: int):
+        self._wanted, self._total, self._began = wanted, total, clock.monotonic()
+        self._bar: Any = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        if self._bar is not None:
+            self._bar.stop()
+
+    def tell(self, done: int) -> None:
+        """Report that so many steps are done."""
+        if callable(self._wanted):
+            self._wanted(done, self._total)
+            return
+        late = clock.monotonic() - self._began > PATIENCE
+        if self._wanted is True or (self._wanted is None and late and sys.stderr.isatty()):
+            self._show(done)
+
+    def _show(self, done: int) -> None:
+        if self._bar is None:
+            from rich.console import Console
+            from rich.progress import BarColumn, TaskProgressColumn, TextColumn, TimeRemainingColumn
+            from rich.progress import Progress as Bar
+
+            parts = (TextColumn("computing"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
+            self._bar = Bar(*parts, console=Console(stderr=True), transient=True)
+            self._task = self._bar.add_task("steps", total=self._total)
+            self._bar.start()
+        self._bar.update(self._task, completed=done)
+
+
+def chunks(total: int, lanes: int, progress: Progress) -> Iterator[tuple[int, int]]:
+    """(first step, number of steps) of each chunk; chunks grow until each takes about CHUNK seconds."""
+    done, size = 0, max(1, 20_000 // lanes)
+    while True:
+        size = min(size, total - done)
+        began = clock.monotonic()
+        yield done, size
+        done += size
+        if done >= total:
+            progress.tell(done)
+            return
+        taken = clock.monotonic() - began
+        progress.tell(done)
+        size = max(1, min(4 * size, int(size * CHUNK / max(taken, 1e-6))))

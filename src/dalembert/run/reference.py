@@ -1,0 +1,82 @@
+"""Reference solutions: SciPy's adaptive methods on the compiled equations of motion."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..engine.kernels import STATUS_WIDTH
+from ..engine.status import Status
+from ..methods.reference import Reference
+from ..model.system import System
+from ..theory import pointwise as maps
+from .progress import Progress, Report
+from .start import Start, point_map
+from .trajectory import Trajectory
+from .values import Array
+
+
+class _Left(Exception):
+    """The right-hand side has no value at a point the solver asked for."""
+
+
+def solve_reference(
+    system: System, method: Reference, start: Start, values: dict[str, Array], rows: Array, h: float, steps: int, every: int,
+    progress: Report,
+) -> Trajectory:  # fmt: skip
+    """The motion at the output times, one lane after the other."""
+    from .. import __version__
+
+    times = start.time + h * every * np.arange(steps // every + 1)
+    names = (*(q.name for q in system.coordinates), *(q.dot.name for q in system.coordinates))
+    records = np.full((len(start.q), len(times), len(names)), np.nan)
+    codes = np.zeros((len(start.q), STATUS_WIDTH), dtype=np.int64)
+    rows = np.broadcast_to(rows, (len(start.q), rows.shape[1]))
+    with Progress(progress, len(start.q)) as shown:
+        for lane, state in enumerate(np.column_stack([start.q, start.second])):
+            reached, code = _solve(system, method, state, rows[lane : lane + 1], times, records[lane])
+            codes[lane, :2] = code, min(reached * every, steps)
+            shown.tell(lane + 1)
+    return Trajectory(
+        system=system, method=method, h=h, every=every, time=times, parameters=values, records=records, columns=names,
+        codes=codes, residual=np.full(len(start.q), np.nan), lanes=start.lanes, carry=records[:, -1].copy(), begin=0,
+        t0=start.time, version=__version__,
+    )  # fmt: skip
+
+
+def _solve(
+    system: System, method: Reference, state: Array, rows: Array, times: Array, out: Array
+) -> tuple[int, Status]:
+    """Fill `out` as far as the solver gets; tells the last valid row and how it ended."""
+    from scipy.integrate import DOP853, Radau
+
+    compiled = point_map(maps.motion_map(system))
+    n = len(system.coordinates)
+    out[0] = state
+    ended = Status.NO_SOLUTION
+
+    def rate(t: float, y: Array) -> Array:
+        nonlocal ended
+        values, status = compiled(np.append(y, t)[None, :], rows)
+        if status[0]:
+            ended = Status(int(status[0]))
+            raise _Left
+        return np.concatenate([y[n:], values[0, :n]])
+
+    row = 1
+    kind = DOP853 if method.solver == "DOP853" else Radau
+    try:
+        if len(times) == 1:
+            return 0, Status.CONVERGED
+        solver = kind(rate, times[0], state, times[-1], rtol=method.rtol, atol=method.atol)
+        while row < len(times):
+            solver.step()
+            if solver.status == "failed":
+                return row - 1, ended
+            dense = solver.dense_output()
+            until = len(times) if solver.status == "finished" else int(np.searchsorted(times, solver.t, side="right"))
+            if until > row:
+                out[row:until] = dense(times[row:until]).T
+                row = until
+    except _Left:
+        return row - 1, ended
+    return row - 1, Status.CONVERGED

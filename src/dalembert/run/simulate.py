@@ -1,0 +1,249 @@
+"""Compute a motion: check what was given, compile the step, run it in chunks, hand back a Trajectory."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ..discrete.equations import step_map
+from ..discrete.system import DiscreteSystem
+from ..engine.kernels import STATUS_WIDTH
+from ..engine.machine import Stepper
+from ..engine.status import Status
+from ..errors import MethodError, SimulationError, StartError
+from ..methods.base import Method, VariationalMethod
+from ..methods.reference import Reference
+from ..model.system import System
+from ..stepmap import StepMap
+from ..theory import pointwise as maps
+from .progress import Progress, Report, chunks
+from .reference import solve_reference
+from .start import Start, point_map, read_start, resolve_start, two_position_momenta
+from .trajectory import Trajectory
+from .values import Array, Values, columns, lanes, parameter_values
+
+
+def simulate(
+    system: System | DiscreteSystem,
+    method: Method | None = None,
+    *,
+    h: float,
+    start: Values | Trajectory,
+    until: float | None = None,
+    steps: int | None = None,
+    parameters: Values | None = None,
+    every: int = 1,
+    progress: bool | Callable[[int, int], None] | None = None,
+    strict: bool = True,
+) -> Trajectory:
+    """Compute a motion with step `h` to the time `until` (or for a number of `steps`).
+
+    start:      {x: 0, x.dot: 1} position and velocity (velocities that constraints fix may be left out), or
+                {x: 0, x.momentum: 1}, or two positions {x.at(0): 0, x.at(1): 0.1}; {dalembert.time: t0} begins at t0;
+                or an earlier run, which is continued with the same system, method, h and parameters
+    parameters: {m: 1, ...}; every parameter needs a value
+    every:      record every so many steps
+    progress:   True or False shows a bar or not; by default one appears on a terminal if the run is long;
+                or a function called with (steps done, steps in all)
+    strict:     raise SimulationError if a lane ends early; the error carries the trajectory. False returns it.
+
+    Arrays in `start` or `parameters` make lanes: one motion for each entry. A discrete system is its own method.
+    """
+    _check_method(system, method)
+    h = _step_size(h)
+    if isinstance(start, Trajectory):
+        return _continued(system, method, start, h, until, steps, parameters, every, progress, strict)
+    values = parameter_values(parameters, system.parameters)
+    if isinstance(system, System):
+        assert method is not None
+        method.check(system)
+    begun = _start(system, start, values)
+    rows = columns(values, [p.name for p in system.parameters], begun.lanes)
+    count = _steps(h, until, steps, every, begun.time)
+    if isinstance(method, Reference):
+        assert isinstance(system, System)
+        run = solve_reference(system, method, begun, values, rows, h, count, every, progress)
+    else:
+        stepper = Stepper(_step_map(system, method))
+        carry = _first_carry(stepper, system, method, begun, rows, h)
+        run = _advance(
+            system, method, stepper, carry, rows, values, begun.lanes, h, begun.time, 0, count, every, progress
+        )
+    return _checked(run, strict)
+
+
+def _check_method(system: Any, method: Any) -> None:
+    if isinstance(system, DiscreteSystem):
+        if method is not None:
+            raise MethodError(
+                f"{system.name!r} is a discrete system: its discrete Lagrangian is the method. Leave out {method!r}."
+            )
+        return
+    if not isinstance(system, System):
+        raise MethodError(f"simulate: got {system!r} ({type(system).__name__}). Expected a System or a DiscreteSystem.")
+    if isinstance(method, type) and issubclass(method, Method):
+        raise MethodError(f"simulate: {method.__name__} is a class. Write {method.__name__}(), with parentheses.")
+    if not isinstance(method, Method):
+        raise MethodError(f"simulate: got the method {method!r}. Expected one such as Midpoint() or Reference().")
+
+
+def _step_size(h: Any) -> float:
+    try:
+        value = float(h)
+    except (TypeError, ValueError):
+        value = math.nan
+    if not (value > 0 and math.isfinite(value)):
+        raise MethodError(f"h = {h}: the step is a positive number. To go backward in time, reverse the velocities.")
+    return value
+
+
+def _steps(h: float, until: float | None, steps: int | None, every: int, t0: float) -> int:
+    if not (isinstance(every, (int, np.integer)) and every >= 1):
+        raise MethodError(f"every = {every}: record every so many steps; give a whole number from 1.")
+    if (until is None) == (steps is None):
+        raise MethodError("give either until= (a time) or steps= (a number), one of the two.")
+    if steps is not None:
+        if not (isinstance(steps, (int, np.integer)) and steps >= 0):
+            raise MethodError(f"steps = {steps}: give a whole number from 0.")
+        return int(steps)
+    assert until is not None
+    if not (until >= t0 and math.isfinite(until)):
+        raise MethodError(f"until = {until} lies before the start at t = {t0:g}. Give a later time, or another start time.")
+    return math.ceil((until - t0) / h - 1e-9)
+
+
+def _start(system: System | DiscreteSystem, given: Any, values: dict[str, Array]) -> Start:
+    if not hasattr(given, "items"):
+        raise StartError(f"start: got {given!r}. Expected {{coordinate: number, ...}} or an earlier run.")
+    if isinstance(system, System):
+        count = lanes(values)
+        rows = columns(values, [p.name for p in system.parameters], count)
+        return resolve_start(system, given, values, rows)
+    return read_start(system.coordinates, given, values, 0)[0]
+
+
+def _step_map(system: System | DiscreteSystem, method: Method | None) -> StepMap:
+    if isinstance(system, DiscreteSystem):
+        return step_map(system)
+    assert method is not None
+    return method.step_map(system)
+
+
+def _first_carry(
+    stepper: Stepper, system: System | DiscreteSystem, method: Method | None, start: Start, rows: Array, h: float
+) -> Array:
+    """The state at the first node, and the step velocity to expect."""
+    count = len(stepper.stepmap.unknowns)
+
+    def seed(velocity: Array) -> Array:
+        return np.column_stack([velocity, np.zeros((len(velocity), count - velocity.shape[1]))])
+
+    if start.kind == "two positions":
+        discrete = system if isinstance(system, DiscreteSystem) else None
+        if isinstance(method, VariationalMethod) and isinstance(system, System):
+            discrete = method.discrete_system(system)
+        if discrete is None:
+            raise StartError(
+                f"start: {method!r} starts from position and velocity. Two positions are for variational methods."
+            )
+        p = two_position_momenta(discrete, start, rows, h)
+        return stepper.carry(np.column_stack([start.q, p]), seed((start.second - start.q) / h))
+    if isinstance(system, DiscreteSystem):
+        if start.kind == "velocity":
+            x = system.coordinates[0]
+            raise StartError(
+                f"start: a discrete system has no velocities. Start from two positions ({x}.at(0), {x}.at(1)) or from "
+                f"position and momentum ({x}, {x}.momentum)."
+            )
+        return stepper.carry(np.column_stack([start.q, start.second]))
+    assert method is not None
+    if method.carries == "velocity":
+        return stepper.carry(np.column_stack([start.q, start.second]))
+    points = np.column_stack([start.q, start.second, np.full(len(start.q), start.time)])
+    p, _ = point_map(maps.momentum_map(system))(points, rows)
+    return stepper.carry(np.column_stack([start.q, p]), seed(start.second))
+
+
+def _advance(
+    system: System | DiscreteSystem, method: Method | None, stepper: Stepper, carry: Array, rows: Array,
+    values: dict[str, Array], count: int | None, h: float, t0: float, begin: int, steps: int, every: int, progress: Report,
+) -> Trajectory:  # fmt: skip
+    """Run the compiled loop in chunks; a lane that fails ends, the others go on."""
+    from .. import __version__
+
+    first = -(-begin // every)
+    total = (begin + steps) // every - first + 1
+    records = np.full((len(carry), total, stepper.width), np.nan)
+    codes = np.zeros((len(carry), STATUS_WIDTH), dtype=np.int64)
+    codes[:, 1] = begin
+    residual = np.full(len(carry), np.nan)
+    rows = np.ascontiguousarray(rows)
+    with Progress(progress, steps) as shown:
+        for at, size in chunks(steps, len(carry), shown):
+            row = -(-(begin + at) // every) - first
+            stepper.advance(
+                carry, rows, codes, residual, records, begin=begin + at, steps=size, every=every,
+                closing=at + size == steps and (begin + steps) % every == 0, row=row, t0=t0, h=h,
+            )  # fmt: skip
+    return Trajectory(
+        system=system, method=method, h=h, every=every, time=t0 + h * (every * (first + np.arange(total))),
+        parameters=values, records=records, columns=(*stepper.stepmap.state, *stepper.stepmap.outputs), codes=codes,
+        residual=residual, lanes=count, carry=carry, begin=begin, t0=t0, version=__version__,
+    )  # fmt: skip
+
+
+def _continued(
+    system: Any, method: Any, earlier: Trajectory, h: float, until: float | None, steps: int | None,
+    parameters: Values | None, every: int, progress: Report, strict: bool,
+) -> Trajectory:  # fmt: skip
+    """Go on from the end of an earlier run, bit for bit as if it had never stopped."""
+    same = system == earlier.system and method == earlier.method and h == earlier.h
+    if parameters is not None:
+        given = parameter_values(parameters, system.parameters)
+        same = same and all(np.array_equal(given[k], earlier.parameters[k]) for k in given)
+    if not same or isinstance(method, Reference):
+        raise StartError(
+            "start: a run is continued with its own system, method, h and parameters, and Reference runs are not "
+            "continued. To change something, start from the last state: {x: run.x[-1], x.dot: run[x.dot][-1], ...}."
+        )
+    if not earlier.ok:
+        raise StartError("start: the earlier run ended early, so there is nothing to continue from.")
+    begin = int(earlier.codes[0, 1])
+    now = earlier.t0 + begin * h
+    stepper = Stepper(_step_map(system, method))
+    values = dict(earlier.parameters)
+    rows = columns(values, [p.name for p in system.parameters], earlier.lanes)
+    total = _steps(h, until, steps, every, now)
+    run = _advance(
+        system, method, stepper, earlier.carry.copy(), rows, values, earlier.lanes, h, earlier.t0, begin, total, every, progress
+    )
+    return _checked(run, strict)
+
+
+def _checked(run: Trajectory, strict: bool) -> Trajectory:
+    if strict and not run.ok:
+        raise SimulationError(_failure(run), run)
+    return run
+
+
+_REMEDY = {
+    Status.SINGULAR: "Check that masses are positive and that constraints are independent at this state.",
+    Status.NO_SOLUTION: "Try a smaller h; if it fails at the same time, look at the state there: the motion may end.",
+    Status.LEFT_DOMAIN: "Try a smaller h; if it fails at the same time, the motion runs into a singularity there.",
+    Status.NOT_FINITE: "Check the start and the parameters for NaN or infinity; if they are numbers, try a smaller h.",
+}
+
+
+def _failure(run: Trajectory) -> str:
+    failed = np.flatnonzero(run.codes[:, 0])
+    lane = int(failed[np.argmin(run.codes[failed, 1])])
+    status, last = Status(int(run.codes[lane, 0])), int(run.codes[lane, 1])
+    who = "" if run.lanes is None else f"{len(failed)} of {run.lanes} lanes ended early; lane {lane}: "
+    size = f" (relative residual {run.residual[lane]:.3g})" if np.isfinite(run.residual[lane]) else ""
+    return (
+        f"{run.system.name}: {who}step {last + 1} from t = {run.t0 + last * run.h:g}: {status.sentence}{size}. "
+        f"{_REMEDY[status]} Everything before is in the `trajectory` of this error; strict=False returns it instead."
+    )

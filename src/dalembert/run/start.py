@@ -1,0 +1,216 @@
+"""Where a motion starts: position and velocity, position and momentum, or two positions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Literal
+
+import numpy as np
+
+from ..discrete.equations import momentum_minus
+from ..discrete.system import DiscreteSystem
+from ..engine.machine import PointMap
+from ..errors import StartError
+from ..model.coordinates import Coordinate, time
+from ..model.system import System
+from ..stepmap import pointwise
+from ..theory import pointwise as maps
+from .values import Array, Values, by_name, columns, lanes
+
+OFF = 1e-9
+"""A start is on the constraints if their value is below this, relative to the size of what enters them."""
+
+
+@dataclass(frozen=True)
+class Start:
+    """A complete, checked start; arrays have one row per lane."""
+
+    kind: Literal["velocity", "momentum", "two positions"]
+    time: float
+    q: Array
+    second: Array
+    """Velocities, momenta or second positions, according to `kind`."""
+    lanes: int | None
+
+
+point_map = lru_cache(maxsize=256)(PointMap)
+
+
+def read_start(
+    coordinates: Sequence[Coordinate], given: Values, parameters: dict[str, Array], fixed: int
+) -> tuple[Start, list[int]]:
+    """What a start dictionary says; also which velocities it leaves out, at most `fixed` of them."""
+    keys = [s for q in coordinates for s in (q, q.dot, q.momentum, q.at(0), q.at(1))]
+    found = by_name(given, [*keys, time], "start")
+    t0 = found.pop(time.name, np.zeros(()))
+    if t0.ndim:
+        raise StartError("start: time is an array. All lanes start at one time; give one number.")
+    count = lanes(found, parameters)
+    kind = _kind(coordinates, found)
+    first = [q.at(0).name if kind == "two positions" else q.name for q in coordinates]
+    second = {
+        "velocity": [q.dot.name for q in coordinates],
+        "momentum": [q.momentum.name for q in coordinates],
+        "two positions": [q.at(1).name for q in coordinates],
+    }[kind]
+    absent = [n for n in first if n not in found]
+    lacking = [n for n in second if n not in found]
+    if absent or len(lacking) > (fixed if kind == "velocity" else 0):
+        raise StartError(_incomplete(coordinates, absent, lacking, kind, fixed))
+    filled = found | {n: np.array(np.nan) for n in lacking}
+    start = Start(kind, float(t0), columns(filled, first, count), columns(filled, second, count), count)
+    return start, [second.index(n) for n in lacking]
+
+
+def _kind(coordinates: Sequence[Coordinate], found: dict[str, Array]) -> Literal["velocity", "momentum", "two positions"]:
+    used = {
+        "velocity": [q.dot.name for q in coordinates if q.dot.name in found],
+        "momentum": [q.momentum.name for q in coordinates if q.momentum.name in found],
+        "two positions": [s.name for q in coordinates for s in (q.at(0), q.at(1)) if s.name in found],
+    }
+    kinds = [k for k, names in used.items() if names]
+    if len(kinds) > 1:
+        told = "; ".join(", ".join(names) for names in used.values() if names)
+        raise StartError(f"start: it mixes ways to start ({told}). Give velocities, or momenta, or two positions.")
+    if kinds == ["two positions"]:
+        return "two positions"
+    return "momentum" if kinds == ["momentum"] else "velocity"
+
+
+def _incomplete(coordinates: Sequence[Coordinate], absent: list[str], lacking: list[str], kind: str, fixed: int) -> str:
+    n = len(coordinates)
+    parts = []
+    if absent:
+        parts.append(f"no position for {', '.join(absent)}")
+    if lacking:
+        parts.append(f"no value for {', '.join(lacking)}")
+    needed = f"{n} positions and {n} {'velocities' if kind == 'velocity' else 'momenta'}"
+    if kind == "two positions":
+        needed = f"{n} positions x.at(0) and {n} positions x.at(1)"
+    freedom = f", of which constraints can supply {fixed}" if kind == "velocity" and fixed else ""
+    example = ", ".join(f"{name}: ..." for name in absent + lacking)
+    return f"start: {'; '.join(parts)}. Expected {needed}{freedom}. Add start={{{example}}}."
+
+
+def resolve_start(system: System, given: Values, parameters: dict[str, Array], rows: Array) -> Start:
+    """A checked start on the constraints, with velocities (two positions are left as they are).
+
+    `rows` are the parameters as columns, one row per lane.
+    """
+    start, missing = read_start(system.coordinates, given, parameters, len(system.constraints))
+    rows = np.broadcast_to(rows, (len(start.q), rows.shape[1])) if len(rows) == 1 else rows
+    if start.kind == "two positions":
+        return start
+    if start.kind == "momentum":
+        v, status = point_map(maps.velocity_map(system))(_points(start), rows)
+        if status.any():
+            raise StartError("start: these momenta determine no velocities: the Legendre transform is singular there.")
+        p, _ = point_map(maps.momentum_map(system))(np.column_stack([start.q, v, _times(start)]), rows)
+        _refuse_momenta(system, start.second, p)
+        return Start("velocity", start.time, start.q, v, start.lanes)
+    if not system.constraints:
+        return start
+    velocity = _admissible(system, start, missing, rows)
+    return Start("velocity", start.time, start.q, velocity, start.lanes)
+
+
+def _times(start: Start) -> Array:
+    return np.full(len(start.q), start.time)
+
+
+def _points(start: Start) -> Array:
+    return np.column_stack([start.q, np.nan_to_num(start.second) if start.kind == "velocity" else start.second, _times(start)])
+
+
+def _refuse_momenta(system: System, given: Array, admissible: Array) -> None:
+    off = np.abs(given - admissible).max(axis=0)
+    size = 1 + np.abs(given).max()
+    if off.max() > OFF * size:
+        worst = int(off.argmax())
+        raise StartError(
+            f"start: these momenta belong to no velocity that the constraints allow: {system.coordinates[worst]}.momentum is "
+            f"off by {off[worst]:.3g}. Give velocities instead; those that the constraints fix may be left out."
+        )
+
+
+def _admissible(system: System, start: Start, missing: list[int], rows: Array) -> Array:
+    """Velocities that satisfy the constraints, the missing ones filled in; or an error with the residual."""
+    n, m = len(system.coordinates), len(system.constraints)
+    table, _ = point_map(maps.constraint_map(system))(_points(start), rows)
+    parts = table.reshape(len(start.q), m, n + 2)
+    value, drift, row = parts[..., 0], parts[..., 1], parts[..., 2:]
+    _refuse_positions(system, start, value, row)
+    known = [i for i in range(n) if i not in missing]
+    velocity = start.second.copy()
+    terms = np.abs(row[..., known] * velocity[:, None, known]).sum(axis=-1) + np.abs(drift)
+    right = -(drift + (row[..., known] * velocity[:, None, known]).sum(axis=-1))
+    if missing:
+        part = row[..., missing]
+        rank = np.linalg.matrix_rank(part)
+        if (rank < len(missing)).any():
+            raise StartError(_undetermined(system, missing))
+        velocity[:, missing] = np.einsum("lia,la->li", np.linalg.pinv(part), right)
+        right = right - np.einsum("lai,li->la", part, velocity[:, missing])
+    lane, a = np.unravel_index(int((np.abs(right) - OFF * (1 + terms)).argmax()), right.shape)
+    if np.abs(right[lane, a]) > OFF * (1 + terms[lane, a]):
+        raise StartError(_off_velocity(system, int(lane), int(a), -right[lane, a], start))
+    return velocity
+
+
+def _lane(start: Start, lane: int) -> str:
+    return "" if start.lanes is None else f" (lane {lane})"
+
+
+def _undetermined(system: System, missing: list[int]) -> str:
+    names = ", ".join(str(system.coordinates[i].dot) for i in missing)
+    return f"start: no value for {names}, and the constraints do not determine {'it' if len(missing) == 1 else 'them all'} here. Give more velocities."
+
+
+def _off_velocity(system: System, lane: int, a: int, residual: float, start: Start) -> str:
+    c = system.constraints[a]
+    form = c.velocity_form(system.coordinates)
+    free = ", ".join(str(q.dot) for q, x in zip(system.coordinates, c.coefficients, strict=True) if x != 0)
+    return (
+        f"start: the velocities violate {form} = 0{_lane(start, lane)}: its value is {residual:.6g}. "
+        f"Leave out one of {free}, and it follows from the constraint."
+    )
+
+
+def _refuse_positions(system: System, start: Start, value: Array, row: Array) -> None:
+    """Holonomic constraints must hold; the message offers the nearest position."""
+    a = [k for k, c in enumerate(system.constraints) if c.is_holonomic]
+    if not a:
+        return
+    size = 1 + np.abs(row[:, a] * start.q[:, None, :]).sum(axis=-1)
+    excess = np.abs(value[:, a]) - OFF * size
+    lane, k = np.unravel_index(int(excess.argmax()), excess.shape)
+    if not excess[lane, k] <= 0:
+        gradient, residual = row[lane, a], value[lane, a]
+        nearest = start.q[lane] - np.linalg.pinv(gradient) @ residual
+        hint = ", ".join(f"{q}: {x:.10g}" for q, x in zip(system.coordinates, nearest, strict=True))
+        raise StartError(
+            f"start: the position violates {system.constraints[a[k]].expression} = 0{_lane(start, int(lane))}: its value is "
+            f"{value[lane, a[k]]:.6g}. Correct the position; one step towards the constraint gives {{{hint}}}."
+        )
+
+
+def two_position_momenta(system: DiscreteSystem, start: Start, rows: Array, h: float) -> Array:
+    """p_0 of a motion through two given positions, which must satisfy the discrete constraints."""
+    q = system.coordinates
+    inputs = [*(c.at(0).name for c in q), *(c.at(1).name for c in q), time.name]
+    outputs = {c.momentum.name: p for c, p in zip(q, momentum_minus(system), strict=True)}
+    outputs |= {f"constraint.{a + 1}": chi for a, chi in enumerate(system.constraints)}
+    names = [p.name for p in system.parameters]
+    table, _ = point_map(pointwise(f"{system.name}, first step", inputs, names, outputs))(
+        np.column_stack([start.q, start.second, _times(start)]), rows, h=h, t=start.time
+    )
+    off = np.abs(table[:, len(q) :])
+    if off.size and not off.max() <= OFF * (1 + np.abs(start.q).max() + np.abs(start.second - start.q).max() / h):
+        lane, a = np.unravel_index(int(off.argmax()), off.shape)
+        raise StartError(
+            f"start: the two positions violate the discrete constraint {system.read(system.constraints[a])} = 0"
+            f"{_lane(start, int(lane))}: its value is {table[lane, len(q) + a]:.6g}. Correct the second position x.at(1)."
+        )
+    return table[:, : len(q)]

@@ -1,0 +1,226 @@
+"""The result of a simulation: plain arrays, everything else made from them when asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sympy import Symbol
+
+from ..discrete.system import DiscreteSystem
+from ..engine.status import Status
+from ..methods.base import Method
+from ..model.coordinates import time
+from ..model.system import System
+from ..theory import pointwise as maps
+from ..theory.lagrange import energy
+from .start import point_map
+from .values import Array
+
+if TYPE_CHECKING:
+    import xarray
+    from matplotlib.figure import Figure
+
+
+@dataclass(frozen=True, eq=False)
+class Trajectory:
+    """A computed motion. `run.x` or `run[x]`, `run[x.dot]`, `run[x.momentum]` are arrays over time.
+
+    With lanes every array has a leading axis of lanes. Beyond the last valid step of a lane there is NaN.
+    """
+
+    system: System | DiscreteSystem
+    method: Method | None
+    h: float
+    every: int
+    time: Array
+    parameters: Mapping[str, Array]
+    records: Array
+    """Shape (lanes, times, columns)."""
+    columns: tuple[str, ...]
+    codes: Array
+    """Per lane: status code, last valid step, Newton iterations."""
+    residual: Array
+    lanes: int | None
+    carry: Array
+    """What the next step needs; continuing from it gives the same bits as never having stopped."""
+    begin: int
+    """The number of the first step: not 0 for a continued run."""
+    t0: float
+    version: str
+    _cache: dict[str, Array] = field(default_factory=dict, repr=False)
+
+    # status
+    @property
+    def status(self) -> Any:
+        """How each lane ended: one `Status`, or a list of them if there are lanes."""
+        codes = [Status(int(c)) for c in self.codes[:, 0]]
+        return codes if self.lanes is not None else codes[0]
+
+    @property
+    def ok(self) -> bool:
+        """Whether every lane reached its end."""
+        return not self.codes[:, 0].any()
+
+    @property
+    def iterations(self) -> float:
+        """Newton iterations per step, on average."""
+        done = self.codes[:, 1].sum()
+        return float(self.codes[:, 2].sum() / done) if done else 0.0
+
+    # arrays
+    @property
+    def _n(self) -> int:
+        return len(self.system.coordinates)
+
+    def _shaped(self, table: Array) -> Array:
+        return table if self.lanes is not None else table[0]
+
+    def _columns(self, names: list[str]) -> Array:
+        return self.records[:, :, [self.columns.index(n) for n in names]]
+
+    @cached_property
+    def _positions(self) -> Array:
+        return self._columns([q.name for q in self.system.coordinates])
+
+    @cached_property
+    def _velocities(self) -> Array:
+        """Velocities at the nodes: recorded, or from the momenta by the inverse Legendre transform."""
+        names = [q.dot.name for q in self.system.coordinates]
+        if names[0] in self.columns:
+            return self._columns(names)
+        if isinstance(self.system, DiscreteSystem):
+            quotient = np.full_like(self._positions, np.nan)
+            quotient[:, :-1] = np.diff(self._positions, axis=1) / (self.h * self.every)
+            return quotient
+        return self._at_points(maps.velocity_map(self.system), self._carried_momenta)
+
+    @property
+    def _carried_momenta(self) -> Array:
+        return self._columns([q.momentum.name for q in self.system.coordinates])
+
+    @cached_property
+    def _momenta(self) -> Array:
+        """Momenta dL/dv at the nodes; a discrete system has only those that it carries."""
+        if isinstance(self.system, DiscreteSystem) or (not self.system.constraints and self._carries_momenta):
+            return self._carried_momenta
+        return self._at_points(maps.momentum_map(self.system), self._velocities)
+
+    @property
+    def _carries_momenta(self) -> bool:
+        return self.system.coordinates[0].momentum.name in self.columns
+
+    @cached_property
+    def _multipliers(self) -> Array:
+        names = [f"multiplier.{a + 1}" for a in range(len(self.system.constraints))]
+        table = self._columns(names).copy() if set(names) <= set(self.columns) else None
+        if isinstance(self.system, DiscreteSystem):
+            assert table is not None
+            return table
+        if table is None:
+            return self._at_points(maps.motion_map(self.system), self._velocities)[..., self._n :]
+        if self._carries_momenta and self.begin == 0 and table.size:
+            # No discrete equation holds at the first node; the reaction there is that of the continuous motion.
+            inputs = np.column_stack([self._positions[:, 0], self._velocities[:, 0], np.full(len(table), self.t0)])
+            table[:, 0] = point_map(maps.motion_map(self.system))(inputs, self._parameter_rows)[0][:, self._n :]
+        return table
+
+    @cached_property
+    def _parameter_rows(self) -> Array:
+        rows = [np.broadcast_to(self.parameters[p.name], len(self.records)) for p in self.system.parameters]
+        return np.stack(rows, axis=1) if rows else np.zeros((len(self.records), 0))
+
+    def _at_points(self, stepmap: Any, second: Array) -> Array:
+        """Apply a pointwise map (q, second, t) -> outputs at all recorded nodes of all lanes."""
+        compiled = point_map(stepmap)
+        return np.stack(
+            [
+                compiled(np.column_stack([q, s, self.time]), rows[None, :])[0]
+                for q, s, rows in zip(self._positions, second, self._parameter_rows, strict=True)
+            ]
+        )
+
+    def quantity(self, expression: Any) -> Array:
+        """Any expression in coordinates, velocities, parameters and time, along the motion."""
+        if isinstance(self.system, DiscreteSystem):
+            raise TypeError("a discrete system has no velocities; compute from its positions and momenta instead.")
+        table = self._at_points(maps.quantity_map(self.system, {"quantity": expression}), self._velocities)
+        return self._shaped(table[..., 0])
+
+    @property
+    def energy(self) -> Array:
+        """The energy (Jacobi integral) along the motion."""
+        if "energy" not in self._cache:
+            if isinstance(self.system, DiscreteSystem):
+                raise AttributeError("a discrete system given by its discrete Lagrangian alone has no energy.")
+            self._cache["energy"] = self.quantity(energy(self.system))
+        return self._cache["energy"]
+
+    @property
+    def multipliers(self) -> Array:
+        """The multipliers, last axis: one per constraint; multiplier times one-form is the reaction force."""
+        return self._shaped(self._multipliers)
+
+    @property
+    def step_residuals(self) -> Array | None:
+        """The discrete constraints on the step that begins at each node, last axis; None if the method has none."""
+        names = [f"constraint.{a + 1}" for a in range(len(self.system.constraints))]
+        return self._shaped(self._columns(names)) if names and names[0] in self.columns else None
+
+    def __getitem__(self, key: Symbol | str) -> Array:
+        name = key.name if isinstance(key, Symbol) else key
+        if name == time.name:
+            return self.time
+        for i, q in enumerate(self.system.coordinates):
+            if name == q.name:
+                return self._shaped(self._positions[..., i])
+            if name == q.dot.name:
+                return self._shaped(self._velocities[..., i])
+            if name == q.momentum.name:
+                return self._shaped(self._momenta[..., i])
+        if name.startswith("multiplier."):
+            return self.multipliers[..., int(name.split(".")[1]) - 1]
+        names = ", ".join(q.name for q in self.system.coordinates)
+        raise KeyError(f"{name}: this run has {names}, their .dot and .momentum, and the multipliers.")
+
+    def __getattr__(self, name: str) -> Array:
+        if not name.startswith("_") and any(q.name == name for q in self.system.coordinates):
+            return self[name]
+        raise AttributeError(f"a Trajectory has no {name!r}; coordinates are run.{self.system.coordinates[0]} and so on.")
+
+    def __len__(self) -> int:
+        return len(self.time)
+
+    # the same as an xarray Dataset, a file, a picture
+    @cached_property
+    def dataset(self) -> xarray.Dataset:
+        """Everything as an xarray Dataset: time, coordinates, velocities, momenta, multipliers, status, provenance."""
+        from .storage import to_dataset
+
+        return to_dataset(self)
+
+    def save(self, path: str | Path) -> Path:
+        """Save to a NetCDF file; `dalembert.load` reads it back."""
+        from .storage import save
+
+        return save(self, path)
+
+    def plot(self, path: str | Path | None = None) -> Figure:
+        """A figure of the motion; saved if a path is given."""
+        from ..draw.plots import plot
+
+        return plot(self, path)
+
+    def __repr__(self) -> str:
+        count = "" if self.lanes is None else f"{self.lanes} lanes, "
+        ended = "" if self.ok else f", {int((self.codes[:, 0] != 0).sum())} lane(s) ended early"
+        return (
+            f"<Trajectory of {self.system.name!r}: {count}{len(self.time)} records, t = {self.time[0]:g} to "
+            f"{self.time[-1]:g}, h = {self.h:g}, {self.method!r}{ended}>"
+        )
+
+
