@@ -37,7 +37,9 @@ def _branches(expression: sympy.Expr) -> sympy.Expr:
     return (
         expression.replace(Abs, lambda u: Piecewise((u, u >= 0), (-u, True)))
         .replace(sign, lambda u: Piecewise((1, u > 0), (-1, u < 0), (0, True)))
-        .replace(Heaviside, lambda u, *at: Piecewise((1, u > 0), (0, u < 0), (at[0] if at else sympy.S.Half, True)))
+        .replace(
+            Heaviside, lambda u, *at: Piecewise((1, u > 0), (0, u < 0), (at[0] if at else sympy.S.Half, True))
+        )
         .replace(Max, extreme(True))
         .replace(Min, extreme(False))
     )

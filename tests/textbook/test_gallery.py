@@ -142,7 +142,7 @@ def test_default_start_satisfies_constraints(name: str) -> None:
 
 
 def test_chain_of_many_links() -> None:
-    """Two links are the double pendulum with equal masses and rods, one is the pendulum; twenty can be made."""
+    """Two links are the double pendulum with equal masses and rods, one is the pendulum."""
     chain, double = gallery.load("pendulum-chain", links=2).system, load("double-pendulum").system
     equal = {p: sympy.Symbol(p.name[0], positive=True) for p in double.parameters}
     same = {p: sympy.Symbol(p.name, positive=True) for p in chain.parameters}
@@ -437,7 +437,7 @@ def test_chaplygin_sleigh_digest(m: float, J: float, turn: float, centre: tuple[
 
 
 def test_knife_edge_does_not_slide_down() -> None:
-    """From rest: x = G sin(w t)^2/(2 w^2), y = G (w t - sin(2 w t)/2)/(2 w^2); G = g sin(alpha), w = phi.dot."""
+    """From rest: x = G sin(w t)^2/(2 w^2), y = G (w t - sin(2 w t)/2)/(2 w^2), w = phi.dot."""
     parameters, start = defaults("knife-edge")
     t, w, gravity = np.linspace(0, 60, 61), 1.5, parameters["g"] * np.sin(parameters["alpha"])
     exact = load("knife-edge").exact(t, parameters, start | {"x.dot": 0.0, "phi.dot": w})

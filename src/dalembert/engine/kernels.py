@@ -102,7 +102,9 @@ class _Lane:
         total = e.integer_arithmetic("add", e.argument("steps"), e.argument("closing"))
         with e.forever():
             turn = e.load(self.turn)
-            running = e.both(e.integer_compare("lt", turn, total), e.integer_compare("eq", e.load(self.code), 0))
+            running = e.both(
+                e.integer_compare("lt", turn, total), e.integer_compare("eq", e.load(self.code), 0)
+            )
             e.leave_if(e.opposite(running))
             self._turn(turn, dict(known), solver)
             e.store(self.turn, e.after(turn))
@@ -112,7 +114,9 @@ class _Lane:
         """One node: record it, solve the step that begins at it, move on."""
         e = self.e
         k = e.integer_arithmetic("add", e.argument("begin"), turn)
-        known[TIME] = e.arithmetic("add", e.argument("t0"), e.arithmetic("mul", e.as_real(k), e.argument("h")))
+        known[TIME] = e.arithmetic(
+            "add", e.argument("t0"), e.arithmetic("mul", e.as_real(k), e.argument("h"))
+        )
         known |= _loaded(e, self.stepmap.state, self.state, 0)
         moving = e.integer_compare("lt", turn, e.argument("steps"))
         due = e.integer_compare("eq", e.load(self.wait), 0)
@@ -155,7 +159,9 @@ class _Lane:
     def _record(self, values: Sequence[Handle], column: int) -> None:
         e = self.e
         width = len(self.stepmap.state) + len(self.stepmap.outputs)
-        row = e.integer_arithmetic("add", e.integer_arithmetic("mul", self.lane, e.argument("rows")), e.load(self.row))
+        row = e.integer_arithmetic(
+            "add", e.integer_arithmetic("mul", self.lane, e.argument("rows")), e.load(self.row)
+        )
         base = e.integer_arithmetic("mul", row, width)
         for j, v in enumerate(values):
             e.store(e.array_argument("out"), v, e.integer_arithmetic("add", base, column + j))
@@ -220,7 +226,9 @@ class _Solver:
         before = {**constant, TIME: STEP, **dict.fromkeys(self.stepmap.state, STEP)}
         for k, block in enumerate(self.stepmap.blocks):
             self.tapes[f"guess {k}"] = tape(block.guess, before)
-            self.tapes[f"residual {k}"] = tape(self._system(block), {**before, **dict.fromkeys(block.unknowns, ITERATION)})
+            self.tapes[f"residual {k}"] = tape(
+                self._system(block), {**before, **dict.fromkeys(block.unknowns, ITERATION)}
+            )
             before |= dict.fromkeys(block.unknowns, STEP)
         self.tapes["update"] = tape(self.stepmap.update, before)
         self.tapes["outputs"] = tape(self.stepmap.outputs.values(), before)
@@ -299,7 +307,9 @@ class _Solver:
         with e.when(e.opposite(finite)):
             e.store(self.code, Status.LEFT_DOMAIN)
 
-    def _newton(self, k: int, block: Block, known: dict[str, Handle], x: Array, history: Array, offset: int) -> None:
+    def _newton(
+        self, k: int, block: Block, known: dict[str, Handle], x: Array, history: Array, offset: int
+    ) -> None:
         """Newton's method with the exact Jacobian, damped where a full step makes things worse."""
         e, n = self.e, len(block.unknowns)
         t = self.tapes[f"residual {k}"]
@@ -351,7 +361,8 @@ class _Solver:
                 e.store(halved, 0)
                 e.store(turns, e.after(e.load(turns)))
                 exhausted = e.both(
-                    e.integer_compare("lt", ITERATIONS, e.load(turns)), e.integer_compare("eq", e.load(going), 1)
+                    e.integer_compare("lt", ITERATIONS, e.load(turns)),
+                    e.integer_compare("eq", e.load(going), 1),
                 )
                 with e.when(exhausted):
                     e.store(going, 0)
@@ -363,7 +374,14 @@ class _Solver:
             e.leave_if(e.integer_compare("eq", e.load(going), 0))
 
     def _first_guess(
-        self, k: int, block: Block, known: Mapping[str, Handle], x: Array, history: Array, offset: int, retry: Array
+        self,
+        k: int,
+        block: Block,
+        known: Mapping[str, Handle],
+        x: Array,
+        history: Array,
+        offset: int,
+        retry: Array,
     ) -> None:
         """Extrapolate the last solutions by the polynomial through them; without any, take the block's own guess."""
         e, n, total = self.e, len(block.unknowns), len(self.stepmap.unknowns)
@@ -384,12 +402,21 @@ class _Solver:
             for i in e.each(0, n, n):
                 terms = []
                 for age, w in enumerate(weights):
-                    at: Index = age * total + offset + i if isinstance(i, int) else e.integer_arithmetic("add", i, age * total + offset)
+                    at: Index = (
+                        age * total + offset + i
+                        if isinstance(i, int)
+                        else e.integer_arithmetic("add", i, age * total + offset)
+                    )
                     terms.append(e.arithmetic("mul", w, e.load(history, at)))
                 e.store(x, e.sum(terms), i)
 
     def _second_attempt(
-        self, k: int, known: Mapping[str, Handle], x: Array, retry: Array, cells: tuple[Array, Array, Array, Array]
+        self,
+        k: int,
+        known: Mapping[str, Handle],
+        x: Array,
+        retry: Array,
+        cells: tuple[Array, Array, Array, Array],
     ) -> None:
         """A search that failed from the extrapolated guess is begun once more from the block's own guess."""
         e = self.e

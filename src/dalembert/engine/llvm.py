@@ -164,7 +164,12 @@ class LLVMEmitter(Emitter):
         return "\n".join(lines) + "\n"
 
 
-_C_TYPES = {"real": ctypes.c_double, "integer": ctypes.c_int64, "real[]": ctypes.c_void_p, "integer[]": ctypes.c_void_p}
+_C_TYPES = {
+    "real": ctypes.c_double,
+    "integer": ctypes.c_int64,
+    "real[]": ctypes.c_void_p,
+    "integer[]": ctypes.c_void_p,
+}
 
 
 @cache
@@ -191,7 +196,9 @@ def processor() -> str:
     import llvmlite
     import llvmlite.binding as llvm
 
-    return f"llvmlite {llvmlite.__version__} {llvm.get_host_cpu_name()} {llvm.get_host_cpu_features().flatten()}"
+    return (
+        f"llvmlite {llvmlite.__version__} {llvm.get_host_cpu_name()} {llvm.get_host_cpu_features().flatten()}"
+    )
 
 
 def compile_module(text: str) -> bytes:
@@ -217,6 +224,8 @@ def load(code: bytes, name: str, arguments: dict[str, str]) -> Any:
     engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), _target())
     engine.add_object_file(llvm.ObjectFileRef.from_data(code))
     engine.finalize_object()
-    function = ctypes.CFUNCTYPE(None, *(_C_TYPES[kind] for kind in arguments.values()))(engine.get_function_address(name))
+    function = ctypes.CFUNCTYPE(None, *(_C_TYPES[kind] for kind in arguments.values()))(
+        engine.get_function_address(name)
+    )
     function.engine = engine  # type: ignore[attr-defined]
     return function

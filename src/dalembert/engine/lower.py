@@ -97,7 +97,9 @@ class _Builder:
         if kind in FUNCTIONS:
             return self.put("call", FUNCTIONS[kind], *map(self.value, e.args))
         if kind in RECIPROCALS:
-            return self.put("div", self.constant(1), self.put("call", RECIPROCALS[kind], self.value(e.args[0])))
+            return self.put(
+                "div", self.constant(1), self.put("call", RECIPROCALS[kind], self.value(e.args[0]))
+            )
         if kind == "Piecewise":
             return self._piecewise(e.args)
         if e.is_number:
@@ -199,7 +201,9 @@ class _Builder:
             return result
         if kind == "Not":
             return self.put("not", self._condition(c.args[0]))
-        raise ModelError(f"the condition {c} cannot be turned into machine code; use <, <=, >, >= and their And, Or.")
+        raise ModelError(
+            f"the condition {c} cannot be turned into machine code; use <, <=, >, >= and their And, Or."
+        )
 
 
 def _is_negative(e: Fast) -> bool:
@@ -222,7 +226,10 @@ def magnitude(e: Fast) -> Fast:
 
 
 def _has_terms(factor: Fast) -> bool:
-    return bool(factor.is_Add or (factor.is_Pow and factor.args[0].is_Add and factor.args[1].is_Integer and factor.args[1] > 0))
+    return bool(
+        factor.is_Add
+        or (factor.is_Pow and factor.args[0].is_Add and factor.args[1].is_Integer and factor.args[1] > 0)
+    )
 
 
 def tape(expressions: Iterable[Fast], levels: Mapping[str, int]) -> Tape:

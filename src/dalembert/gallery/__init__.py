@@ -1,4 +1,4 @@
-"""Systems ready to use, one file per family; each with its source, defaults, invariants and exact solution."""
+"""Systems ready to use, one file per family, each with source, defaults, invariants and exact solution."""
 
 from __future__ import annotations
 

@@ -30,6 +30,9 @@ class Method(ABC):
     momentum: ClassVar[bool] = False
     constraints: ClassVar[bool] = False
 
+    adaptive: ClassVar[bool] = False
+    """Whether the method chooses its own step, so that h is only the spacing of the output."""
+
     carries: ClassVar[Literal["momentum", "velocity"]]
     """What the state holds besides positions."""
 

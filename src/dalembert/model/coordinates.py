@@ -44,6 +44,18 @@ class _Mark(Symbol):
         return self._render()[2]
 
 
+def _dotted(name: str, mark: str) -> str:
+    """The LaTeX form of `name` with a mark over the letter, not over its index."""
+    head, underscore, index = sympy.latex(Symbol(name)).partition("_")
+    return rf"\{mark}{{{head}}}{underscore}{index}"
+
+
+def indexed(name: str, index: str) -> str:
+    """The LaTeX form of `name` with one more index."""
+    latex = sympy.latex(Symbol(name))
+    return f"{latex[:-1]},{index}}}" if latex.endswith("}") and "_{" in latex else f"{latex}_{{{index}}}"
+
+
 def _over(name: str, mark: str) -> str:
     """The Unicode form of `name` with a combining mark over its first letter."""
     text = pretty_symbol(name)
@@ -104,7 +116,7 @@ class Velocity(_Derived):
 
     def _render(self) -> tuple[str, str, str]:
         base = self.coordinate.name
-        return rf"\dot{{{sympy.latex(Symbol(base))}}}", _over(base, "\u0307"), self.name
+        return _dotted(base, "dot"), _over(base, "\u0307"), self.name
 
 
 class Acceleration(_Derived):
@@ -115,7 +127,7 @@ class Acceleration(_Derived):
 
     def _render(self) -> tuple[str, str, str]:
         base = self.coordinate.name
-        return rf"\ddot{{{sympy.latex(Symbol(base))}}}", _over(base, "\u0308"), self.name
+        return _dotted(base, "ddot"), _over(base, "\u0308"), self.name
 
 
 class Momentum(_Derived):
@@ -136,9 +148,7 @@ class Slot(_Derived):
 
     def _render(self) -> tuple[str, str, str]:
         base, which = self.coordinate.name, self.name[-2]
-        latex = sympy.latex(Symbol(base))
-        joined = f"{latex[:-1]},{which}}}" if latex.endswith("}") and "_{" in latex else f"{latex}_{{{which}}}"
-        return joined, pretty_symbol(base) + "₀₁"[int(which)], self.name
+        return indexed(base, which), pretty_symbol(base) + "₀₁"[int(which)], self.name
 
 
 class StepVelocity(_Derived):

@@ -81,7 +81,13 @@ class System:
 
     def _expressions(self) -> tuple[Expr, ...]:
         rows = [a for w in self.variations for a in w]
-        return (self.lagrangian, *self.forces, self.dissipation, *(c.expression for c in self.constraints), *rows)
+        return (
+            self.lagrangian,
+            *self.forces,
+            self.dissipation,
+            *(c.expression for c in self.constraints),
+            *rows,
+        )
 
     @property
     def velocities(self) -> tuple[Velocity, ...]:
@@ -123,7 +129,11 @@ class System:
         if self.parameters:
             parts.append(f"parameters {', '.join(p.name for p in self.parameters)}")
         if self.constraints:
-            kinds = [f"{len(g)} {k}" for k, g in (("holonomic", self.holonomic), ("kinematic", self.kinematic)) if g]
+            kinds = [
+                f"{len(g)} {k}"
+                for k, g in (("holonomic", self.holonomic), ("kinematic", self.kinematic))
+                if g
+            ]
             parts.append(f"{' and '.join(kinds)} constraint{'s' if len(self.constraints) > 1 else ''}")
         return f"<System {self.name!r}: {'; '.join(parts)}>"
 
@@ -140,13 +150,17 @@ def _lagrangian(kinetic: Any, potential: Any, lagrangian: Any, checked: Any) -> 
     if lagrangian is not None:
         return checked(lagrangian, "lagrangian")
     if kinetic is None:
-        raise ModelError("no kinetic energy was given. Write kinetic=... (and potential=...), or lagrangian=....")
+        raise ModelError(
+            "no kinetic energy was given. Write kinetic=... (and potential=...), or lagrangian=...."
+        )
     return checked(kinetic, "kinetic") - checked(0 if potential is None else potential, "potential")
 
 
 def _forces(forces: Mapping[Coordinate, Any], q: tuple[Coordinate, ...], checked: Any) -> tuple[Expr, ...]:
     if not isinstance(forces, Mapping):
-        raise ModelError(f"forces: got {forces!r}. Expected {{coordinate: expression}}, for example forces={{{q[0]}: 1}}.")
+        raise ModelError(
+            f"forces: got {forces!r}. Expected {{coordinate: expression}}, for example forces={{{q[0]}: 1}}."
+        )
     for key in forces:
         if key not in q:
             raise ModelError(

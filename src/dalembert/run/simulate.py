@@ -70,7 +70,19 @@ def simulate(
         stepper = Stepper(_step_map(system, method))
         carry = _first_carry(stepper, system, method, begun, rows, h)
         run = _advance(
-            system, method, stepper, carry, rows, values, begun.lanes, h, begun.time, 0, count, every, progress
+            system,
+            method,
+            stepper,
+            carry,
+            rows,
+            values,
+            begun.lanes,
+            h,
+            begun.time,
+            0,
+            count,
+            every,
+            progress,
         )
     return _checked(run, strict)
 
@@ -83,11 +95,17 @@ def _check_method(system: Any, method: Any) -> None:
             )
         return
     if not isinstance(system, System):
-        raise MethodError(f"simulate: got {system!r} ({type(system).__name__}). Expected a System or a DiscreteSystem.")
+        raise MethodError(
+            f"simulate: got {system!r} ({type(system).__name__}). Expected a System or a DiscreteSystem."
+        )
     if isinstance(method, type) and issubclass(method, Method):
-        raise MethodError(f"simulate: {method.__name__} is a class. Write {method.__name__}(), with parentheses.")
+        raise MethodError(
+            f"simulate: {method.__name__} is a class. Write {method.__name__}(), with parentheses."
+        )
     if not isinstance(method, Method):
-        raise MethodError(f"simulate: got the method {method!r}. Expected one such as Midpoint() or Reference().")
+        raise MethodError(
+            f"simulate: got the method {method!r}. Expected one such as Midpoint() or Reference()."
+        )
 
 
 def _step_size(h: Any) -> float:
@@ -96,7 +114,9 @@ def _step_size(h: Any) -> float:
     except (TypeError, ValueError):
         value = math.nan
     if not (value > 0 and math.isfinite(value)):
-        raise MethodError(f"h = {h}: the step is a positive number. To go backward in time, reverse the velocities.")
+        raise MethodError(
+            f"h = {h}: the step is a positive number. To go backward in time, reverse the velocities."
+        )
     return value
 
 
@@ -111,7 +131,9 @@ def _steps(h: float, until: float | None, steps: int | None, every: int, t0: flo
         return int(steps)
     assert until is not None
     if not (until >= t0 and math.isfinite(until)):
-        raise MethodError(f"until = {until} lies before the start at t = {t0:g}. Give a later time, or another start time.")
+        raise MethodError(
+            f"until = {until} lies before the start at t = {t0:g}. Give a later time, or another start time."
+        )
     return math.ceil((until - t0) / h - 1e-9)
 
 
@@ -133,7 +155,12 @@ def _step_map(system: System | DiscreteSystem, method: Method | None) -> StepMap
 
 
 def _first_carry(
-    stepper: Stepper, system: System | DiscreteSystem, method: Method | None, start: Start, rows: Array, h: float
+    stepper: Stepper,
+    system: System | DiscreteSystem,
+    method: Method | None,
+    start: Start,
+    rows: Array,
+    h: float,
 ) -> Array:
     """The state at the first node, and the step velocity to expect."""
     count = len(stepper.stepmap.unknowns)
@@ -218,7 +245,19 @@ def _continued(
     rows = columns(values, [p.name for p in system.parameters], earlier.lanes)
     total = _steps(h, until, steps, every, now)
     run = _advance(
-        system, method, stepper, earlier.carry.copy(), rows, values, earlier.lanes, h, earlier.t0, begin, total, every, progress
+        system,
+        method,
+        stepper,
+        earlier.carry.copy(),
+        rows,
+        values,
+        earlier.lanes,
+        h,
+        earlier.t0,
+        begin,
+        total,
+        every,
+        progress,
     )
     return _checked(run, strict)
 

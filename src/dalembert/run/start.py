@@ -64,7 +64,9 @@ def read_start(
     return start, [second.index(n) for n in lacking]
 
 
-def _kind(coordinates: Sequence[Coordinate], found: dict[str, Array]) -> Literal["velocity", "momentum", "two positions"]:
+def _kind(
+    coordinates: Sequence[Coordinate], found: dict[str, Array]
+) -> Literal["velocity", "momentum", "two positions"]:
     used = {
         "velocity": [q.dot.name for q in coordinates if q.dot.name in found],
         "momentum": [q.momentum.name for q in coordinates if q.momentum.name in found],
@@ -73,13 +75,17 @@ def _kind(coordinates: Sequence[Coordinate], found: dict[str, Array]) -> Literal
     kinds = [k for k, names in used.items() if names]
     if len(kinds) > 1:
         told = "; ".join(", ".join(names) for names in used.values() if names)
-        raise StartError(f"start: it mixes ways to start ({told}). Give velocities, or momenta, or two positions.")
+        raise StartError(
+            f"start: it mixes ways to start ({told}). Give velocities, or momenta, or two positions."
+        )
     if kinds == ["two positions"]:
         return "two positions"
     return "momentum" if kinds == ["momentum"] else "velocity"
 
 
-def _incomplete(coordinates: Sequence[Coordinate], absent: list[str], lacking: list[str], kind: str, fixed: int) -> str:
+def _incomplete(
+    coordinates: Sequence[Coordinate], absent: list[str], lacking: list[str], kind: str, fixed: int
+) -> str:
     n = len(coordinates)
     parts = []
     if absent:
@@ -106,7 +112,9 @@ def resolve_start(system: System, given: Values, parameters: dict[str, Array], r
     if start.kind == "momentum":
         v, status = point_map(maps.velocity_map(system))(_points(start), rows)
         if status.any():
-            raise StartError("start: these momenta determine no velocities: the Legendre transform is singular there.")
+            raise StartError(
+                "start: these momenta determine no velocities: the Legendre transform is singular there."
+            )
         p, _ = point_map(maps.momentum_map(system))(np.column_stack([start.q, v, _times(start)]), rows)
         _refuse_momenta(system, start.second, p)
         return Start("velocity", start.time, start.q, v, start.lanes)
@@ -121,7 +129,9 @@ def _times(start: Start) -> Array:
 
 
 def _points(start: Start) -> Array:
-    return np.column_stack([start.q, np.nan_to_num(start.second) if start.kind == "velocity" else start.second, _times(start)])
+    return np.column_stack(
+        [start.q, np.nan_to_num(start.second) if start.kind == "velocity" else start.second, _times(start)]
+    )
 
 
 def _refuse_momenta(system: System, given: Array, admissible: Array) -> None:
@@ -207,7 +217,9 @@ def two_position_momenta(system: DiscreteSystem, start: Start, rows: Array, h: f
         np.column_stack([start.q, start.second, _times(start)]), rows, h=h, t=start.time
     )
     off = np.abs(table[:, len(q) :])
-    if off.size and not off.max() <= OFF * (1 + np.abs(start.q).max() + np.abs(start.second - start.q).max() / h):
+    if off.size and not off.max() <= OFF * (
+        1 + np.abs(start.q).max() + np.abs(start.second - start.q).max() / h
+    ):
         lane, a = np.unravel_index(int(off.argmax()), off.shape)
         raise StartError(
             f"start: the two positions violate the discrete constraint {system.read(system.constraints[a])} = 0"

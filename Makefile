@@ -1,0 +1,36 @@
+# Everything builds its own environment in .venv from pyproject.toml; nothing else need be installed.
+PYTHON ?= python3
+BIN := .venv/bin
+CORES := $(shell nproc 2>/dev/null || echo 2)
+
+.PHONY: demo test test-fast lint bench verify pictures clean
+
+demo: .venv/ready
+	@mkdir -p demo-output
+	$(BIN)/dalembert derive rolling-disk
+	$(BIN)/dalembert run rolling-disk --plot demo-output/rolling-disk.png --save demo-output/rolling-disk.nc
+
+test: .venv/ready lint
+	$(BIN)/python -m pytest -n $(CORES)
+
+test-fast: .venv/ready
+	$(BIN)/python -m pytest -n $(CORES) -m "not slow"
+
+lint: .venv/ready
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+bench: .venv/ready
+	$(BIN)/python benchmarks/run.py
+
+pictures: .venv/ready
+	$(BIN)/python docs/pictures.py
+
+.venv/ready: pyproject.toml
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[dev]"
+	@touch $@
+
+clean:
+	rm -rf .venv demo-output .mypy_cache .ruff_cache .hypothesis build dist

@@ -1,0 +1,170 @@
+"""The cost of one step: the library's compiled loop beside the same scheme written by hand in C.
+
+Double pendulum, midpoint rule, one million steps, only the end recorded. The C text is double_pendulum.c; it is compiled
+with -O3 -march=native. Before anything is timed, the two motions are compared.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import subprocess
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+from common import Table, compiler, interleave, judge
+
+import dalembert as da
+from dalembert.engine.kernels import STATUS_WIDTH
+from dalembert.engine.machine import Stepper
+
+STEPS, REPETITIONS = 1_000_000, 15
+TARGET = 1.1
+SAME_STEPS, SAME = 200, 1e-9
+"""The motion is chaotic: rounding is compared only as long as it has not grown."""
+
+ARMS = ("m1", "m2", "l1", "l2", "g")
+
+
+class Motion(ctypes.Structure):
+    """The structure of the same name in double_pendulum.c."""
+
+    _fields_ = [(name, ctypes.c_double) for name in ("q1", "q2", "p1", "p2")]
+    _fields_ += [("v1", ctypes.c_double * 3), ("v2", ctypes.c_double * 3), ("seen", ctypes.c_long)]
+
+
+class Library:
+    """The library's compiled loop, called as `simulate` calls it."""
+
+    def __init__(self, example: da.gallery.Example):
+        self.example = example
+        self.stepper = Stepper(da.Midpoint().step_map(example.system))
+        values = {p.name: v for p, v in example.parameters.items()}
+        self.parameters = np.array([[values[p.name] for p in example.system.parameters]])
+        self.start = self.simulate(0).carry
+
+    def simulate(self, steps: int) -> Any:
+        e = self.example
+        return da.simulate(
+            e.system,
+            da.Midpoint(),
+            h=e.h,
+            steps=steps,
+            every=max(steps, 1),
+            parameters=e.parameters,
+            start=e.start,
+        )
+
+    def advance(self, steps: int, every: int) -> tuple[np.ndarray, int]:
+        """Recorded states, and Newton iterations."""
+        records = np.full((1, steps // every + 1, self.stepper.width), np.nan)
+        status, residual = np.zeros((1, STATUS_WIDTH), dtype=np.int64), np.full(1, np.nan)
+        self.stepper.advance(
+            self.start.copy(), self.parameters, status, residual, records,
+            begin=0, steps=steps, every=every, closing=True, row=0, t0=0.0, h=self.example.h,
+        )  # fmt: skip
+        return records[0], int(status[0, 2])
+
+
+class HandWritten:
+    """The C function on the same start."""
+
+    def __init__(self, example: da.gallery.Example, start: np.ndarray):
+        source = Path(__file__).with_name("double_pendulum.c")
+        with tempfile.TemporaryDirectory() as folder:
+            binary = Path(folder) / "double_pendulum.so"
+            flags = ["-O3", "-march=native", "-shared", "-fPIC"]
+            subprocess.run([compiler(), *flags, str(source), "-o", str(binary), "-lm"], check=True)
+            self._advance = ctypes.CDLL(str(binary)).advance
+        self._advance.restype = ctypes.c_long
+        self._advance.argtypes = [ctypes.POINTER(Motion), ctypes.c_void_p, ctypes.c_double, ctypes.c_long]
+        values = {p.name: v for p, v in example.parameters.items()}
+        self._arms = (ctypes.c_double * len(ARMS))(*(values[name] for name in ARMS))
+        self._h, self._start = example.h, start[0]
+
+    def first(self) -> Motion:
+        q1, q2, p1, p2, v1, v2 = self._start[:6]
+        zeros = (0.0, 0.0)
+        return Motion(q1, q2, p1, p2, (v1, *zeros), (v2, *zeros), 1)
+
+    def advance(self, motion: Motion, steps: int) -> int:
+        iterations: int = self._advance(motion, self._arms, self._h, steps)
+        if iterations < 0:
+            raise RuntimeError("the C code found no solution of a step")
+        return iterations
+
+    def states(self, steps: int) -> np.ndarray:
+        motion, rows = self.first(), []
+        for _ in range(steps + 1):
+            rows.append([motion.q1, motion.q2, motion.p1, motion.p2])
+            self.advance(motion, 1)
+        return np.array(rows)
+
+
+def seconds(job: Callable[[], Any]) -> Callable[[], float]:
+    def timed() -> float:
+        began = perf_counter()
+        job()
+        return perf_counter() - began
+
+    return timed
+
+
+def measure() -> list[Table]:
+    library = Library(da.gallery.load("double-pendulum"))
+    jobs: dict[str, Callable[[], Any]] = {
+        "dalembert, compiled loop": lambda: library.advance(STEPS, STEPS),
+        "dalembert, simulate()": lambda: library.simulate(STEPS),
+    }
+    iterations = dict.fromkeys(jobs, library.advance(STEPS, STEPS)[1])
+    notes = []
+    if compiler() is None:
+        notes.append("There is no C compiler here, so there is nothing to compare with.")
+    else:
+        c = HandWritten(library.example, library.start)
+        apart = np.abs(library.advance(SAME_STEPS, 1)[0] - c.states(SAME_STEPS)).max()
+        if not apart <= SAME:
+            raise RuntimeError(
+                f"the two motions differ by {apart:.1e} within {SAME_STEPS} steps: not the same scheme"
+            )
+        notes.append(f"Largest difference of the two motions over the first {SAME_STEPS} steps: {apart:.1e}.")
+        jobs["C, -O3 -march=native"] = lambda: c.advance(c.first(), STEPS)
+        iterations["C, -O3 -march=native"] = c.advance(c.first(), STEPS)
+    best = {
+        name: min(times)
+        for name, times in interleave({k: seconds(j) for k, j in jobs.items()}, REPETITIONS).items()
+    }
+    return [_table(best, iterations, notes)]
+
+
+def _table(best: dict[str, float], iterations: dict[str, int], notes: list[str]) -> Table:
+    c = best.get("C, -O3 -march=native")
+    rows = []
+    for name, time in best.items():
+        judged = c is not None and name == "dalembert, compiled loop"
+        rows.append([
+            name, f"{time / STEPS * 1e9:.1f}", f"{iterations[name] / STEPS:.3f}",
+            f"{time / c:.2f}" if c is not None else "-",
+            f"{TARGET}" if judged else "-", judge(time / c, TARGET) if c is not None and judged else "-",
+        ])  # fmt: skip
+    notes = [
+        *notes,
+        f"Least time of {REPETITIONS} interleaved runs of {STEPS:,} steps. The loop is what is judged.",
+    ]
+    header = [
+        "double pendulum, midpoint rule",
+        "ns per step",
+        "iterations per step",
+        "ratio to C",
+        "target",
+        "met",
+    ]
+    return Table("Cost of a step", header, rows, notes)
+
+
+if __name__ == "__main__":
+    for table in measure():
+        print(table)

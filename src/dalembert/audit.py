@@ -1,0 +1,242 @@
+"""What should be kept along a motion, what was kept, and how well."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from html import escape
+from typing import Any, Literal
+
+import numpy as np
+
+from .discrete.system import DiscreteSystem
+from .engine.lower import magnitude
+from .methods.base import Method
+from .model.system import System
+from .run.trajectory import Trajectory
+from .run.values import Array
+from .symbolic import Fast, fast, vanishes
+from .theory.integrals import cyclic_momenta, energy_integral
+
+ROUNDING = 1e-11
+"""Relative deviation that counts as rounding error: what "exact" has to stay below."""
+
+Expected = Literal["exact", "bounded", "approximate", "nothing"]
+
+
+@dataclass(frozen=True)
+class Row:
+    """One quantity: what theory and method promise, and what happened."""
+
+    quantity: str
+    theory: str
+    reason: str
+    expected: Expected
+    promise: str
+    """What the method promises, in words."""
+    value: float
+    """At the first record, of the worst lane."""
+    deviation: float
+    """Largest deviation, relative to the size of the terms the quantity is made of."""
+    drift: float
+    """The part of the deviation that is a straight line in time, same scale."""
+
+    @property
+    def ok(self) -> bool:
+        """Whether what was promised was kept, as far as one run can tell."""
+        if not np.isfinite(self.deviation):
+            return self.expected == "nothing"
+        if self.expected == "exact":
+            return self.deviation <= ROUNDING
+        return self.expected != "bounded" or not self.drifts
+
+    @property
+    def drifts(self) -> bool:
+        """Whether most of the deviation is a steady drift."""
+        return self.deviation > ROUNDING and self.drift > 0.5 * self.deviation
+
+    @property
+    def verdict(self) -> str:
+        """What happened, in a word or two."""
+        if self.expected == "nothing":
+            return "changes, as it should"
+        if not np.isfinite(self.deviation):
+            return "not available"
+        if self.deviation <= ROUNDING:
+            return "kept to rounding"
+        if self.expected == "exact":
+            return "VIOLATED"
+        return "drifts" if self.drifts else "no drift"
+
+
+@dataclass(frozen=True)
+class Audit:
+    """The audit of a run: a table in a terminal and in a notebook; `rows` for programs."""
+
+    title: str
+    rows: tuple[Row, ...]
+
+    @property
+    def ok(self) -> bool:
+        """Whether every promise was kept."""
+        return all(row.ok for row in self.rows)
+
+    def _cells(self) -> list[tuple[str, ...]]:
+        head = ("quantity", "theory", "this method", "at start", "deviation", "verdict")
+        return [
+            head,
+            *(
+                (r.quantity, r.theory, r.promise, f"{r.value:.6g}", f"{r.deviation:.1e}", r.verdict)
+                for r in self.rows
+            ),
+        ]
+
+    def __str__(self) -> str:
+        cells = self._cells()
+        widths = [max(len(row[k]) for row in cells) for k in range(len(cells[0]))]
+        lines = ["  ".join(c.ljust(w) for c, w in zip(row, widths, strict=True)).rstrip() for row in cells]
+        width = max(map(len, lines))
+        why = [f"{r.quantity}: {r.theory}, because {r.reason}." for r in self.rows if r.reason]
+        return "\n".join([self.title, "", lines[0], "-" * width, *lines[1:], *([""] if why else []), *why])
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        head, *rows = self._cells()
+        top = "".join(f"<th>{escape(c)}</th>" for c in head)
+        body = "".join("<tr>" + "".join(f"<td>{escape(c)}</td>" for c in row) + "</tr>" for row in rows)
+        return f"<p>{escape(self.title)}</p><table><tr>{top}</tr>{body}</table>"
+
+    def __getitem__(self, quantity: str) -> Row:
+        for row in self.rows:
+            if row.quantity == quantity:
+                return row
+        raise KeyError(f"{quantity}: this audit has {', '.join(r.quantity for r in self.rows)}.")
+
+
+def audit(run: Trajectory, invariants: Mapping[str, Any] | None = None) -> Audit:
+    """Audit a run: energy, momenta of cyclic coordinates, constraints, and `invariants` {name: expression}."""
+    lanes = "" if run.lanes is None else f", worst of {run.lanes} lanes"
+    title = (
+        f"{run.system.name}, {run.method!r}, h = {run.h:g}, t = {run.time[0]:g} to {run.time[-1]:g}{lanes}"
+    )
+    if isinstance(run.system, DiscreteSystem):
+        return Audit(title, tuple(_discrete_rows(run, run.system)))
+    return Audit(
+        title, (*_rows(run, run.system), *_claimed(run, invariants or {}), *_constraint_rows(run, run.system))
+    )
+
+
+def _promise(method: Method | None, expected: Expected) -> str:
+    if expected == "exact":
+        return "kept to rounding"
+    if expected == "nothing":
+        return "-"
+    if method is None or method.adaptive:
+        return "error of the size of the tolerance" if method else "-"
+    return (
+        f"error stays bounded, O(h^{method.order})" if expected == "bounded" else f"error O(h^{method.order})"
+    )
+
+
+def _measure(
+    run: Trajectory, name: str, theory: str, reason: str, expected: Expected, values: Array, size: Array,
+    about: Array | None = None,
+) -> Row:  # fmt: skip
+    """A row from values along the motion; deviations are from the first record unless `about` says otherwise."""
+    values, size = np.atleast_2d(values), np.atleast_2d(size)
+    origin = values[:, :1] if about is None else about
+    scale = np.nanmax(size, axis=1, keepdims=True)
+    scale = np.where(scale > 0, scale, 1.0)
+    error = (values - origin) / scale
+    finite = np.isfinite(error)
+    deviation = np.where(finite, np.abs(error), 0).max(axis=1)
+    deviation = np.where(finite.any(axis=1), deviation, np.nan)
+    lane = int(np.nanargmax(deviation)) if np.isfinite(deviation).any() else 0
+    drift, promise = _drift(run.time, error[lane]), _promise(run.method, expected)
+    return Row(name, theory, reason, expected, promise, float(values[lane, 0]), float(deviation[lane]), drift)
+
+
+def _drift(t: Array, error: Array) -> float:
+    """How far the straight line fitted to an error rises over the run."""
+    known = np.isfinite(error)
+    if known.sum() < 8:
+        return 0.0
+    slope = np.polyfit(t[known] - t[0], error[known], 1)[0]
+    return float(abs(slope) * (t[known][-1] - t[0]))
+
+
+def _kept(method: Method | None, quantity: Literal["energy", "momentum"], free: bool) -> Expected:
+    """What a method promises about a quantity that the theory conserves."""
+    if quantity == "momentum":
+        return "exact" if method is None or method.momentum else "approximate"
+    return "bounded" if method is not None and method.symplectic and free else "approximate"
+
+
+def _rows(run: Trajectory, system: System) -> list[Row]:
+    energy = energy_integral(system)
+    free = not system.kinematic
+    expected: Expected = _kept(run.method, "energy", free) if energy.conserved else "nothing"
+    said = "conserved" if energy.conserved else "not conserved"
+    rows = [_measure(run, "energy", said, energy.reason, expected, run.energy, _size(run, energy.expression))]
+    for p in cyclic_momenta(system):
+        values = run.quantity(p.expression)
+        promised = _kept(run.method, "momentum", free)
+        rows.append(_measure(run, p.name, "conserved", p.reason, promised, values, _size(run, p.expression)))
+    return rows
+
+
+def _size(run: Trajectory, expression: Fast) -> Array:
+    return run.quantity(magnitude(fast(expression).expand()))
+
+
+def _claimed(run: Trajectory, invariants: Mapping[str, Any]) -> list[Row]:
+    return [
+        _measure(run, name, "conserved", "", "approximate", run.quantity(e), _size(run, e))
+        for name, e in invariants.items()
+    ]
+
+
+def _constraint_rows(run: Trajectory, system: System) -> list[Row]:
+    """Constraints as the method sees them: on each step for variational methods, at the nodes otherwise."""
+    rows = []
+    steps = run.step_residuals
+    keeps: Expected = "exact" if run.method is not None and run.method.constraints else "approximate"
+    for a, c in enumerate(system.constraints):
+        form = c.expression if c.is_holonomic else c.velocity_form(system.coordinates)
+        values = run.quantity(form) if c.is_holonomic or steps is None else steps[..., a]
+        zero = np.zeros((1, 1))
+        rows.append(
+            _measure(
+                run,
+                f"{c.expression} = 0",
+                f"{c.kind} constraint",
+                "",
+                keeps,
+                values,
+                _size(run, fast(form)),
+                zero,
+            )
+        )
+    return rows
+
+
+def _discrete_rows(run: Trajectory, system: DiscreteSystem) -> list[Row]:
+    """Discrete Noether: L_d that does not notice a shift of x keeps the momentum of x; and the discrete constraints."""
+    rows = []
+    for i, q in enumerate(system.coordinates):
+        shift = system.lagrangian.diff(fast(q.at(0))) + system.lagrangian.diff(fast(q.at(1)))
+        acting = [system.force_minus[i], system.force_plus[i], *(w[i] for w in system.variations)]
+        if vanishes(shift.expand()) and all(vanishes(f) for f in acting):
+            p = run[q.momentum]
+            rows.append(
+                _measure(run, f"momentum of {q}", "conserved", f"{q} is cyclic", "exact", p, np.abs(p))
+            )
+    steps = run.step_residuals
+    for a, c in enumerate(system.constraints):
+        assert steps is not None
+        size = np.atleast_2d(np.abs(run.records[..., : len(system.coordinates)]).max(axis=-1)) / run.h
+        zero = np.zeros((1, 1))
+        name = f"{system.read(c)} = 0"
+        rows.append(_measure(run, name, "discrete constraint", "", "exact", steps[..., a], size, zero))
+    return rows

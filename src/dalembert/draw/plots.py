@@ -1,0 +1,129 @@
+"""A figure of a run: where it goes, how its coordinates move, what it keeps."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..model.system import System
+from ..run.trajectory import Trajectory
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+COLOURS = ("#1b4f72", "#c0392b", "#1e8449", "#b9770e", "#6c3483", "#117a65", "#7b241c", "#34495e")
+SHOWN = 25
+"""Lanes drawn at most; more would be one blot."""
+
+
+def plot(run: Trajectory, path: str | Path | None = None) -> Figure:
+    """Four panels: the path, the coordinates, the energy, and constraints, momenta or velocities."""
+    from matplotlib import rc_context
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    style: dict[str, Any] = {
+        "font.size": 9, "axes.spines.top": False, "axes.spines.right": False, "axes.titlesize": 10,
+        "axes.titlelocation": "left", "axes.grid": True, "grid.alpha": 0.25, "lines.linewidth": 1.1,
+        "legend.frameon": False, "axes.formatter.useoffset": False, "mathtext.fontset": "cm",
+    }  # fmt: skip
+    with rc_context(style):
+        figure = Figure(figsize=(10.5, 7), layout="constrained")
+        FigureCanvasAgg(figure)
+        panels = figure.subplots(2, 2)
+        _path(run, panels[0, 0])
+        _coordinates(run, panels[0, 1])
+        _energy(run, panels[1, 0])
+        _fourth(run, panels[1, 1])
+        figure.suptitle(_title(run), x=0.01, ha="left", fontsize=11)
+        if path is not None:
+            Path(path).parent.mkdir(parents=True, exist_ok=True)
+            figure.savefig(path, dpi=140)
+    return figure
+
+
+def _title(run: Trajectory) -> str:
+    lanes = "" if run.lanes is None else f", {run.lanes} lanes"
+    method = "" if run.method is None else f", {run.method!r}"
+    return f"{run.system.name}{method}, h = {run.h:g}{lanes}"
+
+
+def _latex(symbol: Any) -> str:
+    import sympy
+
+    return f"${sympy.latex(symbol)}$"
+
+
+def _curves(
+    axes: Axes, x: Any, y: Any, label: str | None = None, colour: str = COLOURS[0], **kw: Any
+) -> None:
+    """One curve, or one per lane."""
+    xs, ys = np.atleast_2d(x), np.atleast_2d(y)
+    faint = 1.0 if len(ys) == 1 else 0.45
+    for k in range(min(len(ys), SHOWN)):
+        axes.plot(xs[k % len(xs)], ys[k], color=colour, alpha=faint, label=label if k == 0 else None, **kw)
+
+
+def _path(run: Trajectory, axes: Axes) -> None:
+    """The path in the plane of x and y if there are such coordinates, else of the first two; one: the phase portrait."""
+    q = {c.name: c for c in run.system.coordinates}
+    names = list(q)
+    if len(names) == 1:
+        across, along = q[names[0]], q[names[0]].momentum
+        axes.set_title("phase portrait")
+    else:
+        pair = ("x", "y") if {"x", "y"} <= set(names) else (names[0], names[1])
+        across, along = q[pair[0]], q[pair[1]]
+        axes.set_title("path")
+        spans = [np.nanmax(run[c]) - np.nanmin(run[c]) for c in (across, along)]
+        if pair == ("x", "y") and max(spans) < 6 * min(spans):
+            axes.set_aspect("equal", adjustable="datalim")
+    _curves(axes, run[across], run[along])
+    axes.plot(np.atleast_2d(run[across])[:, 0], np.atleast_2d(run[along])[:, 0], "o", ms=4, color=COLOURS[1])
+    axes.set_xlabel(_latex(across))
+    axes.set_ylabel(_latex(along))
+
+
+def _legend(axes: Axes) -> None:
+    if axes.get_legend_handles_labels()[0]:
+        axes.legend(
+            loc="lower right", bbox_to_anchor=(1, 1), ncols=len(COLOURS), fontsize=8, borderaxespad=0.2
+        )
+
+
+def _coordinates(run: Trajectory, axes: Axes) -> None:
+    axes.set_title("coordinates")
+    for k, q in enumerate(run.system.coordinates[: len(COLOURS)]):
+        _curves(axes, run.time, run[q], _latex(q), COLOURS[k])
+    axes.set_xlabel("$t$")
+    _legend(axes)
+
+
+def _energy(run: Trajectory, axes: Axes) -> None:
+    axes.set_xlabel("$t$")
+    if not isinstance(run.system, System):
+        axes.set_title("momenta")
+        for k, q in enumerate(run.system.coordinates[: len(COLOURS)]):
+            _curves(axes, run.time, run[q.momentum], _latex(q.momentum), COLOURS[k])
+        _legend(axes)
+        return
+    energy = np.atleast_2d(run.energy)
+    axes.set_title("energy minus its value at the start")
+    _curves(axes, run.time, energy - energy[:, :1], colour=COLOURS[1])
+    axes.ticklabel_format(axis="y", style="sci", scilimits=(-2, 3))
+
+
+def _fourth(run: Trajectory, axes: Axes) -> None:
+    axes.set_xlabel("$t$")
+    if run.system.constraints:
+        axes.set_title("multipliers (reactions)")
+        for a in range(min(len(run.system.constraints), len(COLOURS))):
+            _curves(axes, run.time, run.multipliers[..., a], rf"$\lambda_{{{a + 1}}}$", COLOURS[a])
+    else:
+        axes.set_title("velocities")
+        for k, q in enumerate(run.system.coordinates[: len(COLOURS)]):
+            _curves(axes, run.time, run[q.dot], _latex(q.dot), COLOURS[k])
+    _legend(axes)

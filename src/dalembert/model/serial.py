@@ -1,0 +1,107 @@
+"""A System as plain data and back, so that a file can hold one. Nothing in the data is ever executed."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import sympy
+from sympy import Expr
+
+from ..errors import ModelError
+from . import coordinates as symbols
+from .system import System
+
+_SYMBOLS = {
+    cls.__name__: cls
+    for cls in (
+        symbols.Coordinate,
+        symbols.Velocity,
+        symbols.Parameter,
+        symbols.Slot,
+        symbols._Time,
+        symbols._Step,
+    )
+}
+
+_OPERATIONS: dict[str, Any] = {
+    f.__name__: f
+    for f in (
+        sympy.Add, sympy.Mul, sympy.Pow, sympy.sin, sympy.cos, sympy.tan, sympy.asin, sympy.acos, sympy.atan, sympy.atan2,
+        sympy.cot, sympy.sec, sympy.csc, sympy.sinh, sympy.cosh, sympy.tanh, sympy.asinh, sympy.acosh, sympy.atanh, sympy.exp,
+        sympy.log, sympy.Abs, sympy.sign, sympy.Max, sympy.Min, sympy.Heaviside, sympy.floor, sympy.ceiling, sympy.erf,
+        sympy.erfc, sympy.gamma, sympy.loggamma, sympy.StrictLessThan, sympy.LessThan, sympy.StrictGreaterThan,
+        sympy.GreaterThan, sympy.Equality, sympy.Unequality, sympy.And, sympy.Or, sympy.Not, sympy.Piecewise,
+    )
+} | {"ExprCondPair": lambda e, c: (e, c)}  # fmt: skip
+
+_CONSTANTS = {"Pi": sympy.pi, "Exp1": sympy.E, "BooleanTrue": sympy.true, "BooleanFalse": sympy.false}
+
+
+def pack(expression: Any) -> Any:
+    """An expression as nested lists of names and numbers."""
+    kind = type(expression).__name__
+    if isinstance(expression, sympy.Symbol):
+        if kind not in _SYMBOLS:
+            raise ModelError(f"the symbol {expression} ({kind}) cannot be saved.")
+        given = {k: v for k, v in expression._assumptions_orig.items() if k != "real"}
+        return [kind, expression.name, given]
+    if isinstance(expression, sympy.Rational):
+        return [int(expression.p), int(expression.q)]
+    if isinstance(expression, sympy.Float):
+        return float(expression).hex()
+    if kind in _CONSTANTS:
+        return kind
+    if kind not in _OPERATIONS:
+        raise ModelError(f"the function {kind} cannot be saved.")
+    return [kind, *map(pack, expression.args)]
+
+
+def unpack(data: Any) -> Any:
+    """The expression that `pack` made the data from."""
+    if isinstance(data, str):
+        return _CONSTANTS[data] if data in _CONSTANTS else sympy.Float(float.fromhex(data))
+    head, *rest = data
+    if isinstance(head, int):
+        return sympy.Rational(head, rest[0])
+    if head in _SYMBOLS:
+        return _SYMBOLS[head](rest[0], **{k: bool(v) for k, v in rest[1].items()})
+    if head not in _OPERATIONS:
+        raise ModelError(f"the file names an unknown operation {head!r}.")
+    return _OPERATIONS[head](*map(unpack, rest))
+
+
+def dumps(system: System) -> str:
+    """A system as JSON text."""
+    q = system.coordinates
+    rows = [
+        sum((a * c.dot for a, c in zip(w, q, strict=True)), start=sympy.S.Zero) for w in system.variations
+    ]
+    data = {
+        "name": system.name,
+        "coordinates": [c.name for c in q],
+        "lagrangian": pack(system.lagrangian),
+        "forces": {c.name: pack(f) for c, f in zip(q, system.forces, strict=True)},
+        "dissipation": pack(system.dissipation),
+        "constraints": [pack(c.expression) for c in system.constraints],
+        "variations": None if system.is_ideal else [pack(w) for w in rows],
+    }
+    return json.dumps(data)
+
+
+def loads(text: str) -> System:
+    """The system that `dumps` made the text from."""
+    data = json.loads(text)
+
+    def expression(packed: Any) -> Expr:
+        return unpack(packed)
+
+    return System(
+        data["name"],
+        [symbols.Coordinate(n) for n in data["coordinates"]],
+        lagrangian=expression(data["lagrangian"]),
+        forces={symbols.Coordinate(n): expression(f) for n, f in data["forces"].items()},
+        dissipation=expression(data["dissipation"]),
+        constraints=[expression(c) for c in data["constraints"]],
+        variations=None if data["variations"] is None else [expression(w) for w in data["variations"]],
+    )

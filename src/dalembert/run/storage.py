@@ -1,0 +1,119 @@
+"""A Trajectory as an xarray Dataset and as a NetCDF file, and back."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..discrete import serial as discrete_serial
+from ..discrete.system import DiscreteSystem
+from ..errors import StartError
+from ..methods import REGISTRY
+from ..methods.base import Method
+from ..model import serial
+from ..model.system import System
+from .trajectory import Trajectory
+
+if TYPE_CHECKING:
+    import xarray
+
+
+def to_dataset(run: Trajectory) -> xarray.Dataset:
+    """Named variables for people (positions, velocities, momenta, multipliers, energy), `records` for `load`."""
+    import xarray
+
+    over = ("time",) if run.lanes is None else ("lane", "time")
+    variables: dict[str, Any] = {}
+    for q in run.system.coordinates:
+        variables[q.name] = (over, run[q])
+        variables[q.dot.name] = (over, run[q.dot], {"long_name": f"velocity of {q}"})
+        variables[q.momentum.name] = (over, run[q.momentum], {"long_name": f"momentum of {q}"})
+    if run.system.constraints:
+        variables["multipliers"] = ((*over, "constraint"), run.multipliers)
+    if isinstance(run.system, System):
+        variables["energy"] = (over, run.energy, {"long_name": "energy (Jacobi integral)"})
+    variables |= {
+        "status": (("run",), run.codes[:, 0].astype(np.int32), {"long_name": "0: every step converged"}),
+        "last_step": (("run",), run.codes[:, 1].astype(np.int32)),
+        "iterations": (("run",), run.codes[:, 2].astype(float)),
+        "residual": (("run",), run.residual),
+        "parameters": (("run", "parameter"), run._parameter_rows),
+        "carry": (("run", "carried"), run.carry),
+        "records": (("run", "time", "column"), run.records),
+    }
+    return xarray.Dataset(variables, coords={"time": run.time}, attrs=_provenance(run))
+
+
+def _provenance(run: Trajectory) -> dict[str, Any]:
+    """Where the numbers come from, as plain text and numbers."""
+    if isinstance(run.system, DiscreteSystem):
+        model = discrete_serial.dumps(run.system)
+    else:
+        model = serial.dumps(run.system)
+    return {
+        "title": run.system.name,
+        "software": f"dalembert {run.version}",
+        "method": repr(run.method),
+        "method_options": json.dumps({} if run.method is None else run.method.__dict__),
+        "h": run.h,
+        "every": run.every,
+        "t0": run.t0,
+        "first_step": run.begin,
+        "lanes": -1 if run.lanes is None else run.lanes,
+        "model": model,
+        "model_kind": type(run.system).__name__,
+        "columns": json.dumps(run.columns),
+        "parameters": json.dumps({k: np.asarray(v).tolist() for k, v in run.parameters.items()}),
+    }
+
+
+def save(run: Trajectory, path: str | Path) -> Path:
+    """Write a NetCDF file."""
+    target = Path(path)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    run.dataset.to_netcdf(target, engine="scipy", format="NETCDF3_64BIT")
+    return target
+
+
+def load(path: str | Path) -> Trajectory:
+    """Read back a run saved by `Trajectory.save`, complete with its system."""
+    import xarray
+
+    source = Path(path)
+    if not source.exists():
+        raise StartError(f"load: there is no file {source}. Save a run with run.save({str(source)!r}) first.")
+    try:
+        with xarray.open_dataset(source, engine="scipy") as opened:
+            data = opened.load()
+        given = data.attrs
+        kind = given["model_kind"]
+    except (KeyError, TypeError, ValueError) as error:
+        raise StartError(f"load: {source} is not a run saved by dalembert ({error}).") from None
+    system = (discrete_serial if kind == "DiscreteSystem" else serial).loads(given["model"])
+    codes = np.stack([data[k].values.astype(np.int64) for k in ("status", "last_step", "iterations")], axis=1)
+    return Trajectory(
+        system=system,
+        method=_method(given),
+        h=float(given["h"]),
+        every=int(given["every"]),
+        time=data["time"].values.astype(float),
+        parameters={k: np.asarray(v, dtype=float) for k, v in json.loads(given["parameters"]).items()},
+        records=np.ascontiguousarray(data["records"].values, dtype=float),
+        columns=tuple(json.loads(given["columns"])),
+        codes=codes,
+        residual=data["residual"].values.astype(float),
+        lanes=None if int(given["lanes"]) < 0 else int(given["lanes"]),
+        carry=np.ascontiguousarray(data["carry"].values, dtype=float),
+        begin=int(given["first_step"]),
+        t0=float(given["t0"]),
+        version=str(given["software"]).split()[-1],
+    )
+
+
+def _method(given: Any) -> Method | None:
+    """The method by name; a method that is not the library's own is known by its text only."""
+    kind = REGISTRY.get(str(given["method"]).split("(", maxsplit=1)[0])
+    return kind(**json.loads(given["method_options"])) if kind else None
