@@ -32,9 +32,7 @@ class Table:
 
         rule = "|" + "|".join("-" * (w + 2) for w in widths) + "|"
         notes = [f"* {note}" for note in self.notes]
-        return "\n".join(
-            [f"### {self.title}", "", row(lines[0]), rule, *map(row, lines[1:]), "", *notes]
-        ).rstrip()
+        return "\n".join([f"### {self.title}", "", row(lines[0]), rule, *map(row, lines[1:]), "", *notes]).rstrip()
 
 
 def judge(value: float, target: float) -> str:

@@ -127,15 +127,12 @@ def measure() -> list[Table]:
         c = HandWritten(library.example, library.start)
         apart = np.abs(library.advance(SAME_STEPS, 1)[0] - c.states(SAME_STEPS)).max()
         if not apart <= SAME:
-            raise RuntimeError(
-                f"the two motions differ by {apart:.1e} within {SAME_STEPS} steps: not the same scheme"
-            )
+            raise RuntimeError(f"the two motions differ by {apart:.1e} within {SAME_STEPS} steps: not the same scheme")
         notes.append(f"Largest difference of the two motions over the first {SAME_STEPS} steps: {apart:.1e}.")
         jobs["C, -O3 -march=native"] = lambda: c.advance(c.first(), STEPS)
         iterations["C, -O3 -march=native"] = c.advance(c.first(), STEPS)
     best = {
-        name: min(times)
-        for name, times in interleave({k: seconds(j) for k, j in jobs.items()}, REPETITIONS).items()
+        name: min(times) for name, times in interleave({k: seconds(j) for k, j in jobs.items()}, REPETITIONS).items()
     }
     return [_table(best, iterations, notes)]
 

@@ -9,8 +9,28 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from sympy import (
-    Abs, Eq, Heaviside, Max, Min, Piecewise, Rational, acos, asin, atan, atan2, cos, cosh, exp, log, pi, sign, sin, sinh,
-    sqrt, tan, tanh,
+    Abs,
+    Eq,
+    Heaviside,
+    Max,
+    Min,
+    Piecewise,
+    Rational,
+    acos,
+    asin,
+    atan,
+    atan2,
+    cos,
+    cosh,
+    exp,
+    log,
+    pi,
+    sign,
+    sin,
+    sinh,
+    sqrt,
+    tan,
+    tanh,
 )  # fmt: skip
 
 from . import gallery
@@ -36,7 +56,14 @@ if TYPE_CHECKING:
     from .discrete.system import DiscreteSystem, discretise
     from .engine.status import Status
     from .methods import (
-        LeftPoint, Midpoint, Reference, RightPoint, RungeKutta4, StormerVerlet, Trapezoidal, VariationalMethod,
+        LeftPoint,
+        Midpoint,
+        Reference,
+        RightPoint,
+        RungeKutta4,
+        StormerVerlet,
+        Trapezoidal,
+        VariationalMethod,
     )  # fmt: skip
     from .run.evaluate import evaluate
     from .run.simulate import simulate

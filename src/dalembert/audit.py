@@ -85,10 +85,7 @@ class Audit:
         head = ("quantity", "theory", "this method", "at start", "deviation", "verdict")
         return [
             head,
-            *(
-                (r.quantity, r.theory, r.promise, f"{r.value:.6g}", f"{r.deviation:.1e}", r.verdict)
-                for r in self.rows
-            ),
+            *((r.quantity, r.theory, r.promise, f"{r.value:.6g}", f"{r.deviation:.1e}", r.verdict) for r in self.rows),
         ]
 
     def __str__(self) -> str:
@@ -117,14 +114,10 @@ class Audit:
 def audit(run: Trajectory, invariants: Mapping[str, Any] | None = None) -> Audit:
     """Audit a run: energy, momenta of cyclic coordinates, constraints, and `invariants` {name: expression}."""
     lanes = "" if run.lanes is None else f", worst of {run.lanes} lanes"
-    title = (
-        f"{run.system.name}, {run.method!r}, h = {run.h:g}, t = {run.time[0]:g} to {run.time[-1]:g}{lanes}"
-    )
+    title = f"{run.system.name}, {run.method!r}, h = {run.h:g}, t = {run.time[0]:g} to {run.time[-1]:g}{lanes}"
     if isinstance(run.system, DiscreteSystem):
         return Audit(title, tuple(_discrete_rows(run, run.system)))
-    return Audit(
-        title, (*_rows(run, run.system), *_claimed(run, invariants or {}), *_constraint_rows(run, run.system))
-    )
+    return Audit(title, (*_rows(run, run.system), *_claimed(run, invariants or {}), *_constraint_rows(run, run.system)))
 
 
 def _promise(method: Method | None, expected: Expected) -> str:
@@ -134,9 +127,7 @@ def _promise(method: Method | None, expected: Expected) -> str:
         return "-"
     if method is None or method.adaptive:
         return "error of the size of the tolerance" if method else "-"
-    return (
-        f"error stays bounded, O(h^{method.order})" if expected == "bounded" else f"error O(h^{method.order})"
-    )
+    return f"error stays bounded, O(h^{method.order})" if expected == "bounded" else f"error O(h^{method.order})"
 
 
 def _measure(
@@ -229,9 +220,7 @@ def _discrete_rows(run: Trajectory, system: DiscreteSystem) -> list[Row]:
         acting = [system.force_minus[i], system.force_plus[i], *(w[i] for w in system.variations)]
         if vanishes(shift.expand()) and all(vanishes(f) for f in acting):
             p = run[q.momentum]
-            rows.append(
-                _measure(run, f"momentum of {q}", "conserved", f"{q} is cyclic", "exact", p, np.abs(p))
-            )
+            rows.append(_measure(run, f"momentum of {q}", "conserved", f"{q} is cyclic", "exact", p, np.abs(p)))
     steps = run.step_residuals
     for a, c in enumerate(system.constraints):
         assert steps is not None

@@ -5,12 +5,15 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from . import gallery
 from .errors import DalembertError, SimulationError
+
+if TYPE_CHECKING:
+    from .methods import Method
 
 app = typer.Typer(
     add_completion=False,
@@ -36,9 +39,7 @@ def list_systems() -> None:
 def derive(
     name: Annotated[str, typer.Argument(help="A name from `dalembert list`.")],
     latex: Annotated[bool, typer.Option(help="Print LaTeX instead of text.")] = False,
-    solved: Annotated[
-        bool, typer.Option(help="Also print accelerations and multipliers, solved for.")
-    ] = False,
+    solved: Annotated[bool, typer.Option(help="Also print accelerations and multipliers, solved for.")] = False,
 ) -> None:
     import sympy
 
@@ -63,9 +64,7 @@ def derive(
 def run(
     name: Annotated[str, typer.Argument(help="A name from `dalembert list`.")],
     method: Annotated[str, typer.Option(help="The integrator; a wrong name lists them all.")] = "midpoint",
-    h: Annotated[
-        float | None, typer.Option(help="The time step; the gallery has a default for each system.")
-    ] = None,
+    h: Annotated[float | None, typer.Option(help="The time step; the gallery has a default for each system.")] = None,
     until: Annotated[float | None, typer.Option(help="The end time; the gallery has a default.")] = None,
     set_: Annotated[
         list[str] | None,
@@ -91,9 +90,7 @@ def run(
             parameters=parameters,
             every=every,
         )
-    except (
-        SimulationError
-    ) as error:  # nothing computed is lost: what there is gets audited, saved and plotted
+    except SimulationError as error:  # nothing computed is lost: what there is gets audited, saved and plotted
         failure, result = error, error.trajectory
     print(audit(result, example.invariants))
     if result.iterations:
@@ -107,7 +104,7 @@ def run(
         raise failure
 
 
-def _method(name: str) -> object:
+def _method(name: str) -> Method:
     from .methods import REGISTRY
 
     wanted = name.lower().replace("-", "").replace("_", "")
@@ -139,16 +136,12 @@ def _with(example: gallery.Example, settings: list[str]) -> tuple[dict[str, floa
     return parameters, _consistent(example, start, settings)
 
 
-def _consistent(
-    example: gallery.Example, start: Mapping[str, float], settings: list[str]
-) -> dict[str, float]:
+def _consistent(example: gallery.Example, start: Mapping[str, float], settings: list[str]) -> dict[str, float]:
     """Velocities that constraints determine are left to the constraints, so that --set may change the others."""
     rows = example.system.kinematic
     fixed: set[str] = set()
     for c in rows:
-        names = [
-            q.dot.name for q, a in zip(example.system.coordinates, c.coefficients, strict=True) if a != 0
-        ]
+        names = [q.dot.name for q, a in zip(example.system.coordinates, c.coefficients, strict=True) if a != 0]
         free = [n for n in names if n not in fixed and not any(s.startswith(f"{n}=") for s in settings)]
         if settings and free:
             fixed.add(free[0])

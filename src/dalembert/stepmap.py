@@ -60,9 +60,7 @@ class StepMap:
 
     def __post_init__(self) -> None:
         if len(self.update) != len(self.state):
-            raise ValueError(
-                f"{self.name}: {len(self.state)} state variables but {len(self.update)} updates."
-            )
+            raise ValueError(f"{self.name}: {len(self.state)} state variables but {len(self.update)} updates.")
         known = {TIME, STEP, *self.state, *self.parameters}
         for block in self.blocks:
             self._check("guess", block.guess, known)
@@ -73,9 +71,7 @@ class StepMap:
     def _check(self, role: str, expressions: Iterable[Fast], known: set[str]) -> None:
         unknown = free_names(expressions) - known
         if unknown:
-            raise ValueError(
-                f"{self.name}: the {role} uses {', '.join(sorted(unknown))}, which nothing determines."
-            )
+            raise ValueError(f"{self.name}: the {role} uses {', '.join(sorted(unknown))}, which nothing determines.")
 
     @property
     def unknowns(self) -> tuple[str, ...]:
@@ -100,6 +96,4 @@ def pointwise(
     blocks: Sequence[Block] = (),
 ) -> StepMap:
     """A map that is applied to points, not iterated: its state is the input and stays what it is."""
-    return StepMap(
-        name, tuple(inputs), tuple(parameters), tuple(blocks), tuple(map(fast, inputs)), dict(outputs)
-    )
+    return StepMap(name, tuple(inputs), tuple(parameters), tuple(blocks), tuple(map(fast, inputs)), dict(outputs))

@@ -66,9 +66,7 @@ def accelerations(name: str, q: Any, v: Any, parameters: Any, field: float = 0.0
     return np.linalg.solve(matrix, values[m * n :])[:n]
 
 
-def motion(
-    name: str, parameters: dict[str, float], start: dict[str, float], times: Any, field: float = 0.0
-) -> Any:
+def motion(name: str, parameters: dict[str, float], start: dict[str, float], times: Any, field: float = 0.0) -> Any:
     """Positions and velocities, one row per coordinate, one column per time."""
     system = load(name).system
     values = [float(parameters[p.name]) for p in system.parameters]
@@ -198,9 +196,7 @@ def test_friction_consumes_energy() -> None:
     times = np.linspace(0, 10, 4001)
     q, v = motion("damped-spring", parameters, start, times)
     (stored,) = along("damped-spring", [energy(load("damped-spring"))], parameters, q, v)
-    lost = np.concatenate(
-        [[0], np.cumsum(parameters["lam"] * (v[0, 1:] ** 2 + v[0, :-1] ** 2) / 2 * times[1])]
-    )
+    lost = np.concatenate([[0], np.cumsum(parameters["lam"] * (v[0, 1:] ** 2 + v[0, :-1] ** 2) / 2 * times[1])])
     assert np.max(np.abs(stored[0] - stored - lost)) < 1e-6
     assert lost[-1] > 0.05
 
@@ -327,9 +323,7 @@ def parted(name: str, parameters: dict[str, float], start: dict[str, float], con
     spoilt = start | {control: start[control] + 1e-5} if control else start
     exact = example.exact(times, parameters, spoilt)
     assert list(exact) == [c.name for c in example.system.coordinates]
-    return float(
-        max(np.max(np.abs(exact[c.name] - row)) for c, row in zip(example.system.coordinates, q, strict=True))
-    )
+    return float(max(np.max(np.abs(exact[c.name] - row)) for c, row in zip(example.system.coordinates, q, strict=True)))
 
 
 @pytest.mark.parametrize(("name", "case"), EXACT)

@@ -48,18 +48,14 @@ def node_reaction(system: DiscreteSystem) -> list[Fast]:
     """lambda_a omega^a(q_k), one component per coordinate."""
     rows = zip(multipliers(system), system.variations, strict=True)
     terms = [[fast(m) * a for a in row] for m, row in rows]
-    return [sum(column, start=fast(0)) for column in zip(*terms, strict=True)] or [fast(0)] * len(
-        system.coordinates
-    )
+    return [sum(column, start=fast(0)) for column in zip(*terms, strict=True)] or [fast(0)] * len(system.coordinates)
 
 
 def step_map(system: DiscreteSystem) -> StepMap:
     """The discrete equations as one implicit step on (q, p)."""
     q, h = system.coordinates, fast(step)
     unknowns = [step_velocity(c) for c in q]
-    slots = {c.at(0): c for c in q} | {
-        c.at(1): fast(c) + h * fast(v) for c, v in zip(q, unknowns, strict=True)
-    }
+    slots = {c.at(0): c for c in q} | {c.at(1): fast(c) + h * fast(v) for c, v in zip(q, unknowns, strict=True)}
 
     def here(expression: Fast) -> Fast:
         return substitute(expression, slots)
@@ -126,9 +122,7 @@ class DiscreteEquations:
     @cached_property
     def constraints(self) -> tuple[Eq, ...]:
         """The discrete kinematic constraints on the step from node k to node k+1."""
-        return tuple(
-            Eq(sympy.expand(self._at(c, "k", "k+1")), 0, evaluate=False) for c in self.system.constraints
-        )
+        return tuple(Eq(sympy.expand(self._at(c, "k", "k+1")), 0, evaluate=False) for c in self.system.constraints)
 
     def __str__(self) -> str:
         return "\n\n".join(sympy.pretty(e, wrap_line=False) for e in (*self.lagrange, *self.constraints))

@@ -32,7 +32,7 @@ class Discretisation(Protocol):
 class FiniteDifferenceMap:
     """The map with base point (1 - b) q0 + b q1; exact rational `b` is kept exact."""
 
-    b: Any = sympy.Rational(1, 2)
+    b: Any
 
     def __post_init__(self) -> None:
         try:

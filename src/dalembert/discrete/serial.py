@@ -19,8 +19,7 @@ def dumps(system: DiscreteSystem) -> str:
         return {c.name: pack(system.read(f)) for c, f in zip(q, row, strict=True)}
 
     forms = [
-        sum((system.read(a) * c.dot for a, c in zip(w, q, strict=True)), start=sympy.S.Zero)
-        for w in system.variations
+        sum((system.read(a) * c.dot for a, c in zip(w, q, strict=True)), start=sympy.S.Zero) for w in system.variations
     ]
     return json.dumps(
         {

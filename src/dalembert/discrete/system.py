@@ -52,7 +52,7 @@ class DiscreteSystem:
         constraints: Sequence[Any] = (),
     ):
         q = checks.coordinates(coordinates)
-        slots: set[Symbol] = {c.at(k) for c in q for k in (0, 1)}  # type: ignore[arg-type]
+        slots: set[Symbol] = {c.at(k) for c in q for k in (0, 1)}
 
         def checked(given: Any, role: str) -> Expr:
             return checks.symbols(checks.expression(given, role), slots | {step}, role)
@@ -60,9 +60,7 @@ class DiscreteSystem:
         def forces(given: Mapping[Coordinate, Any] | None, role: str) -> tuple[Expr, ...]:
             for key in given or {}:
                 if key not in q:
-                    raise ModelError(
-                        f"{role}: {key} is not among the coordinates {', '.join(c.name for c in q)}."
-                    )
+                    raise ModelError(f"{role}: {key} is not among the coordinates {', '.join(c.name for c in q)}.")
             return tuple(checked((given or {}).get(c, 0), f"{role} on {c}") for c in q)
 
         if len(variations) != len(constraints):
@@ -136,8 +134,7 @@ def discretise(system: System, map: Discretisation) -> DiscreteSystem:
         force_plus=plus,
         variations=tuple(tuple(map_ for map_ in (fast(a) for a in w)) for w in system.variations),
         constraints=tuple(
-            substitute(c.expression, end) if c.is_holonomic else rule(c.expression) / h
-            for c in system.constraints
+            substitute(c.expression, end) if c.is_holonomic else rule(c.expression) / h for c in system.constraints
         ),
         parameters=system.parameters,
         system=system,

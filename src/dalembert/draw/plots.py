@@ -25,7 +25,7 @@ def plot(run: Trajectory, path: str | Path | None = None) -> Figure:
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
-    style: dict[str, Any] = {
+    style: Any = {
         "font.size": 9, "axes.spines.top": False, "axes.spines.right": False, "axes.titlesize": 10,
         "axes.titlelocation": "left", "axes.grid": True, "grid.alpha": 0.25, "lines.linewidth": 1.1,
         "legend.frameon": False, "axes.formatter.useoffset": False, "mathtext.fontset": "cm",
@@ -57,9 +57,7 @@ def _latex(symbol: Any) -> str:
     return f"${sympy.latex(symbol)}$"
 
 
-def _curves(
-    axes: Axes, x: Any, y: Any, label: str | None = None, colour: str = COLOURS[0], **kw: Any
-) -> None:
+def _curves(axes: Axes, x: Any, y: Any, label: str | None = None, colour: str = COLOURS[0], **kw: Any) -> None:
     """One curve, or one per lane."""
     xs, ys = np.atleast_2d(x), np.atleast_2d(y)
     faint = 1.0 if len(ys) == 1 else 0.45
@@ -89,9 +87,7 @@ def _path(run: Trajectory, axes: Axes) -> None:
 
 def _legend(axes: Axes) -> None:
     if axes.get_legend_handles_labels()[0]:
-        axes.legend(
-            loc="lower right", bbox_to_anchor=(1, 1), ncols=len(COLOURS), fontsize=8, borderaxespad=0.2
-        )
+        axes.legend(loc="lower right", bbox_to_anchor=(1, 1), ncols=len(COLOURS), fontsize=8, borderaxespad=0.2)
 
 
 def _coordinates(run: Trajectory, axes: Axes) -> None:

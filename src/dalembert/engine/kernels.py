@@ -12,6 +12,7 @@ from ..stepmap import STEP as STEP_NAME
 from ..stepmap import TIME, Block, StepMap
 from ..symbolic import Fast, substitute
 from .emitter import Array, Emitter, Handle, Index
+from .linear import eliminate, relative_residual
 from .lower import ITERATION, RUN, STEP, Operation, Tape, magnitude, tape
 from .status import Status
 
@@ -25,9 +26,6 @@ NEAR = 1e-5
 """Relative residual below which a residual that no longer shrinks is rounding error."""
 
 ITERATIONS, HALVINGS = 40, 40
-
-SINGULAR = 1e-14
-"""Relative size of a pivot at which a matrix of size one is called singular."""
 
 RUN_ARGUMENTS = {
     "carry": "real[]", "parameters": "real[]", "stride": "integer", "out": "real[]", "status": "integer[]",
@@ -102,9 +100,7 @@ class _Lane:
         total = e.integer_arithmetic("add", e.argument("steps"), e.argument("closing"))
         with e.forever():
             turn = e.load(self.turn)
-            running = e.both(
-                e.integer_compare("lt", turn, total), e.integer_compare("eq", e.load(self.code), 0)
-            )
+            running = e.both(e.integer_compare("lt", turn, total), e.integer_compare("eq", e.load(self.code), 0))
             e.leave_if(e.opposite(running))
             self._turn(turn, dict(known), solver)
             e.store(self.turn, e.after(turn))
@@ -114,9 +110,7 @@ class _Lane:
         """One node: record it, solve the step that begins at it, move on."""
         e = self.e
         k = e.integer_arithmetic("add", e.argument("begin"), turn)
-        known[TIME] = e.arithmetic(
-            "add", e.argument("t0"), e.arithmetic("mul", e.as_real(k), e.argument("h"))
-        )
+        known[TIME] = e.arithmetic("add", e.argument("t0"), e.arithmetic("mul", e.as_real(k), e.argument("h")))
         known |= _loaded(e, self.stepmap.state, self.state, 0)
         moving = e.integer_compare("lt", turn, e.argument("steps"))
         due = e.integer_compare("eq", e.load(self.wait), 0)
@@ -159,9 +153,7 @@ class _Lane:
     def _record(self, values: Sequence[Handle], column: int) -> None:
         e = self.e
         width = len(self.stepmap.state) + len(self.stepmap.outputs)
-        row = e.integer_arithmetic(
-            "add", e.integer_arithmetic("mul", self.lane, e.argument("rows")), e.load(self.row)
-        )
+        row = e.integer_arithmetic("add", e.integer_arithmetic("mul", self.lane, e.argument("rows")), e.load(self.row))
         base = e.integer_arithmetic("mul", row, width)
         for j, v in enumerate(values):
             e.store(e.array_argument("out"), v, e.integer_arithmetic("add", base, column + j))
@@ -307,9 +299,7 @@ class _Solver:
         with e.when(e.opposite(finite)):
             e.store(self.code, Status.LEFT_DOMAIN)
 
-    def _newton(
-        self, k: int, block: Block, known: dict[str, Handle], x: Array, history: Array, offset: int
-    ) -> None:
+    def _newton(self, k: int, block: Block, known: dict[str, Handle], x: Array, history: Array, offset: int) -> None:
         """Newton's method with the exact Jacobian, damped where a full step makes things worse."""
         e, n = self.e, len(block.unknowns)
         t = self.tapes[f"residual {k}"]
@@ -428,80 +418,6 @@ class _Solver:
             e.store(best, e.real(float("inf")))
             for j, v in enumerate(self.evaluate(f"guess {k}", known)):
                 e.store(x, v, j)
-
-
-def relative_residual(e: Emitter, r: Sequence[Handle], size: Sequence[Handle]) -> tuple[Handle, Handle]:
-    """The largest residual relative to the size of the terms it is the sum of; and whether all of them are finite.
-
-    Relative to the terms, so that neither units nor the scale of the motion matter, and rounding is recognised.
-    """
-    worst = e.real(0.0)
-    for value, terms in zip(r, size, strict=True):
-        worst = e.larger(worst, e.arithmetic("div", e.call("fabs", value), terms))
-    return worst, e.compare("lt", e.sum(size), e.real(float("inf")))
-
-
-def eliminate(e: Emitter, n: int, a: Array, b: Array) -> Handle:
-    """Solve a x = b in place by Gaussian elimination with scaled partial pivoting; tells whether a is singular."""
-    if n == 1:
-        pivot = e.load(a)
-        e.store(b, e.arithmetic("div", e.load(b), pivot))
-        return e.compare("eq", pivot, e.real(0.0))
-    row, column, good = _scales(e, n, a)
-    for k in e.each(0, n, n):
-        for i in e.each(e.after(k), n, n):
-            here = e.arithmetic("mul", e.call("fabs", e.load(a, e.at(k, n, k))), e.load(row, k))
-            there = e.arithmetic("mul", e.call("fabs", e.load(a, e.at(i, n, k))), e.load(row, i))
-            with e.when(e.compare("lt", here, there)):
-                for j in e.each(k, n, n):
-                    _swap(e, a, e.at(i, n, j), e.at(k, n, j))
-                _swap(e, b, i, k)
-                _swap(e, row, i, k)
-        pivot = e.load(a, e.at(k, n, k))
-        size = e.arithmetic("mul", e.call("fabs", pivot), e.load(row, k))
-        enough = e.compare("lt", e.arithmetic("mul", e.real(SINGULAR * n), e.load(column, k)), size)
-        e.store(good, e.select(enough, e.load(good), e.real(0.0)))
-        inverse = e.arithmetic("div", e.real(1.0), pivot)
-        for i in e.each(e.after(k), n, n):
-            factor = e.arithmetic("mul", e.load(a, e.at(i, n, k)), inverse)
-            for j in e.each(e.after(k), n, n):
-                product = e.arithmetic("mul", factor, e.load(a, e.at(k, n, j)))
-                e.store(a, e.arithmetic("sub", e.load(a, e.at(i, n, j)), product), e.at(i, n, j))
-            product = e.arithmetic("mul", factor, e.load(b, k))
-            e.store(b, e.arithmetic("sub", e.load(b, i), product), i)
-    for up in e.each(0, n, n):
-        k = n - 1 - up if isinstance(up, int) else e.integer_arithmetic("sub", n - 1, up)
-        total = e.local(1)
-        e.store(total, e.load(b, k))
-        for j in e.each(e.after(k), n, n):
-            product = e.arithmetic("mul", e.load(a, e.at(k, n, j)), e.load(b, j))
-            e.store(total, e.arithmetic("sub", e.load(total), product))
-        e.store(b, e.arithmetic("div", e.load(total), e.load(a, e.at(k, n, k))), k)
-    return e.compare("eq", e.load(good), e.real(0.0))
-
-
-def _scales(e: Emitter, n: int, a: Array) -> tuple[Array, Array, Array]:
-    """Reciprocal size of each row, size of each column once rows are scaled, and a cell that says 1: all is well."""
-    row, column, good = e.local(n), e.local(n), e.local(1)
-    e.store(good, e.real(1.0))
-    for i in e.each(0, n, n):
-        e.store(column, e.real(0.0), i)
-    for i in e.each(0, n, n):
-        size = e.local(1)
-        e.store(size, e.real(0.0))
-        for j in e.each(0, n, n):
-            e.store(size, e.larger(e.load(size), e.call("fabs", e.load(a, e.at(i, n, j)))))
-        e.store(row, e.arithmetic("div", e.real(1.0), e.load(size)), i)
-        for j in e.each(0, n, n):
-            scaled = e.arithmetic("mul", e.call("fabs", e.load(a, e.at(i, n, j))), e.load(row, i))
-            e.store(column, e.larger(e.load(column, j), scaled), j)
-    return row, column, good
-
-
-def _swap(e: Emitter, array: Array, i: Index, j: Index) -> None:
-    a, b = e.load(array, i), e.load(array, j)
-    e.store(array, b, i)
-    e.store(array, a, j)
 
 
 def _constants(e: Emitter, stepmap: StepMap, lane: Handle) -> dict[str, Handle]:

@@ -164,7 +164,7 @@ class LLVMEmitter(Emitter):
         return "\n".join(lines) + "\n"
 
 
-_C_TYPES = {
+_C_TYPES: dict[str, Any] = {
     "real": ctypes.c_double,
     "integer": ctypes.c_int64,
     "real[]": ctypes.c_void_p,
@@ -196,9 +196,7 @@ def processor() -> str:
     import llvmlite
     import llvmlite.binding as llvm
 
-    return (
-        f"llvmlite {llvmlite.__version__} {llvm.get_host_cpu_name()} {llvm.get_host_cpu_features().flatten()}"
-    )
+    return f"llvmlite {llvmlite.__version__} {llvm.get_host_cpu_name()} {llvm.get_host_cpu_features().flatten()}"
 
 
 def compile_module(text: str) -> bytes:

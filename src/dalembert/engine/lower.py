@@ -17,8 +17,10 @@ from ..symbolic import Fast, fast
 RUN, STEP, ITERATION = 0, 1, 2
 
 FUNCTIONS = {
-    **{f: f for f in "sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh log erf erfc floor".split()},
-    "atan2": "atan2", "ceiling": "ceil", "gamma": "tgamma", "loggamma": "lgamma",
+    "sin": "sin", "cos": "cos", "tan": "tan", "asin": "asin", "acos": "acos", "atan": "atan", "atan2": "atan2",
+    "sinh": "sinh", "cosh": "cosh", "tanh": "tanh", "asinh": "asinh", "acosh": "acosh", "atanh": "atanh",
+    "log": "log", "erf": "erf", "erfc": "erfc", "gamma": "tgamma", "loggamma": "lgamma",
+    "floor": "floor", "ceiling": "ceil",
 }  # fmt: skip
 """SymEngine functions of one or two arguments and their names in the C library."""
 
@@ -97,9 +99,7 @@ class _Builder:
         if kind in FUNCTIONS:
             return self.put("call", FUNCTIONS[kind], *map(self.value, e.args))
         if kind in RECIPROCALS:
-            return self.put(
-                "div", self.constant(1), self.put("call", RECIPROCALS[kind], self.value(e.args[0]))
-            )
+            return self.put("div", self.constant(1), self.put("call", RECIPROCALS[kind], self.value(e.args[0])))
         if kind == "Piecewise":
             return self._piecewise(e.args)
         if e.is_number:
@@ -125,10 +125,8 @@ class _Builder:
                 if not here:
                     continue
                 part = self.fold("add", here)
-                if total is None:
-                    total = part if sign == "add" else self.put("neg", part)
-                else:
-                    total = self.put(sign, total, part)
+                start = part if sign == "add" else self.put("neg", part)
+                total = start if total is None else self.put(sign, total, part)
         assert total is not None
         return total
 
@@ -201,9 +199,7 @@ class _Builder:
             return result
         if kind == "Not":
             return self.put("not", self._condition(c.args[0]))
-        raise ModelError(
-            f"the condition {c} cannot be turned into machine code; use <, <=, >, >= and their And, Or."
-        )
+        raise ModelError(f"the condition {c} cannot be turned into machine code; use <, <=, >, >= and their And, Or.")
 
 
 def _is_negative(e: Fast) -> bool:
@@ -227,8 +223,7 @@ def magnitude(e: Fast) -> Fast:
 
 def _has_terms(factor: Fast) -> bool:
     return bool(
-        factor.is_Add
-        or (factor.is_Pow and factor.args[0].is_Add and factor.args[1].is_Integer and factor.args[1] > 0)
+        factor.is_Add or (factor.is_Pow and factor.args[0].is_Add and factor.args[1].is_Integer and factor.args[1] > 0)
     )
 
 

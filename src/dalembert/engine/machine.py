@@ -26,9 +26,7 @@ def _text(stepmap: StepMap) -> str:
 
 
 @lru_cache(maxsize=256)
-def _function(
-    kind: str, text: str, emit: Callable[[LLVMEmitter], None], arguments: tuple[tuple[str, str], ...]
-) -> Any:
+def _function(kind: str, text: str, emit: Callable[[LLVMEmitter], None], arguments: tuple[tuple[str, str], ...]) -> Any:
     name = cache.key(kind, text, processor())
     code = cache.fetch(name)
     if code is None:
@@ -112,9 +110,7 @@ class PointMap:
         arguments = tuple(kernels.APPLY_ARGUMENTS.items())
         self._call = _function("apply", _text(stepmap), _Emit(kernels.emit_apply, stepmap), arguments)
 
-    def __call__(
-        self, inputs: Array, parameters: Array, h: float = 1.0, t: float = 0.0
-    ) -> tuple[Array, Array]:
+    def __call__(self, inputs: Array, parameters: Array, h: float = 1.0, t: float = 0.0) -> tuple[Array, Array]:
         """Outputs (points, outputs) and status (points); parameters are one row for all points or one row each."""
         inputs = np.ascontiguousarray(inputs, dtype=float)
         parameters = np.ascontiguousarray(parameters, dtype=float)

@@ -22,9 +22,7 @@ def pendulum() -> Example:
     m, l, g = parameters("m l g", positive=True)
     return Example(
         name="pendulum",
-        system=System(
-            "pendulum", [theta], kinetic=m * l**2 * theta.dot**2 / 2, potential=-m * g * l * cos(theta)
-        ),
+        system=System("pendulum", [theta], kinetic=m * l**2 * theta.dot**2 / 2, potential=-m * g * l * cos(theta)),
         description="A mass on a rigid rod that swings, or turns over, in a vertical plane.",
         source="E. T. Whittaker, A Treatise on the Analytical Dynamics of Particles and Rigid Bodies, "
         "4th ed., Cambridge University Press, 1937.",
@@ -50,8 +48,7 @@ def pendulum_cartesian() -> Example:
     return Example(
         name="pendulum-cartesian",
         system=rod,
-        description="The pendulum with its rod as a holonomic constraint, whose multiplier gives the force "
-        "in the rod.",
+        description="The pendulum with its rod as a holonomic constraint, whose multiplier gives the force in the rod.",
         source="E. Hairer, C. Lubich, G. Wanner, Geometric Numerical Integration, 2nd ed., Springer, 2006, "
         "chapter VII.",
         parameters={m: 0.5, l: 1.0, g: 9.81},
@@ -117,17 +114,13 @@ def pendulum_chain(links: int = 5) -> Example:
     Equal masses on equal rods; link i carries the c_i = links + 1 - i masses from its end on; w = theta.dot.
     """
     if not isinstance(links, int) or links < 1:
-        raise ModelError(
-            f"pendulum-chain: links={links!r}. Give the number of links, a whole number from 1 on."
-        )
+        raise ModelError(f"pendulum-chain: links={links!r}. Give the number of links, a whole number from 1 on.")
     theta = [coordinates(f"theta{i}") for i in range(1, links + 1)]
     m, l, g = parameters("m l g", positive=True)
     carried = range(links, 0, -1)
     kinetic = [c * a.dot**2 / 2 for c, a in zip(carried, theta, strict=True)]
     kinetic += [
-        carried[j] * theta[i].dot * theta[j].dot * cos(theta[i] - theta[j])
-        for j in range(links)
-        for i in range(j)
+        carried[j] * theta[i].dot * theta[j].dot * cos(theta[i] - theta[j]) for j in range(links) for i in range(j)
     ]
     chain = System(
         f"chain of {links} pendulums",
@@ -175,9 +168,7 @@ def _swing(times: Any, parameters: Mapping[str, float], start: Mapping[str, floa
     return {"theta": turns + 2 * half}
 
 
-def _swing_cartesian(
-    times: Any, parameters: Mapping[str, float], start: Mapping[str, float]
-) -> dict[str, Any]:
+def _swing_cartesian(times: Any, parameters: Mapping[str, float], start: Mapping[str, float]) -> dict[str, Any]:
     import numpy as np
 
     x, y, l = start["x"], start["y"], parameters["l"]

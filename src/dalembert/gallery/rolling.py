@@ -82,8 +82,7 @@ def knife_edge() -> Example:
         until=60.0,
         invariants={
             "heading momentum": J * phi.dot,
-            "blade speed times phi.dot, less g sin(alpha) sin(phi)": speed * phi.dot
-            - g * sin(alpha) * sin(phi),
+            "blade speed times phi.dot, less g sin(alpha) sin(phi)": speed * phi.dot - g * sin(alpha) * sin(phi),
         },
         exact=_cycloid,
     )
@@ -122,10 +121,8 @@ def chaplygin_sleigh() -> Example:
         h=0.01,
         until=20.0,
         invariants={
-            "speed and swing turned by the heading, first": speed * cos(a * phi / b)
-            - swing * sin(a * phi / b),
-            "speed and swing turned by the heading, second": speed * sin(a * phi / b)
-            + swing * cos(a * phi / b),
+            "speed and swing turned by the heading, first": speed * cos(a * phi / b) - swing * sin(a * phi / b),
+            "speed and swing turned by the heading, second": speed * sin(a * phi / b) + swing * cos(a * phi / b),
         },
     )
 

@@ -9,8 +9,7 @@ from .runge_kutta import RungeKutta4
 from .trapezoidal import StormerVerlet, Trapezoidal
 
 REGISTRY: dict[str, type[Method]] = {
-    m.__name__: m
-    for m in (LeftPoint, RightPoint, Midpoint, Trapezoidal, StormerVerlet, RungeKutta4, Reference)
+    m.__name__: m for m in (LeftPoint, RightPoint, Midpoint, Trapezoidal, StormerVerlet, RungeKutta4, Reference)
 }
 """Every method, by name."""
 

@@ -47,15 +47,11 @@ class RungeKutta4(Method):
                 *(place[i] + mean(0, i) for i in range(n)),
                 *(velocity[i] + mean(1, i) for i in range(n)),
             ),
-            outputs={
-                m.name: fast(x) for m, x in zip(multipliers(system), blocks[0].unknowns[n:], strict=True)
-            },
+            outputs={m.name: fast(x) for m, x in zip(multipliers(system), blocks[0].unknowns[n:], strict=True)},
         )
 
 
-def _stage(
-    system: System, residual: Sequence[Fast], k: int, Q: Sequence[Fast], V: Sequence[Fast], t: Fast
-) -> Block:
+def _stage(system: System, residual: Sequence[Fast], k: int, Q: Sequence[Fast], V: Sequence[Fast], t: Fast) -> Block:
     """Accelerations and multipliers of one stage: a linear block."""
     q = system.coordinates
     sought = [c.ddot for c in q] + list(multipliers(system))

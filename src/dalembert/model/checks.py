@@ -70,9 +70,7 @@ def coordinates(given: Any) -> tuple[Coordinate, ...]:
     """Check the list of coordinates."""
     listed = (given,) if isinstance(given, Coordinate) else tuple(given)
     if not listed:
-        raise ModelError(
-            'coordinates=[]: a system needs at least one, made with x = dalembert.coordinates("x").'
-        )
+        raise ModelError('coordinates=[]: a system needs at least one, made with x = dalembert.coordinates("x").')
     for q in listed:
         if not isinstance(q, Coordinate):
             raise ModelError(
@@ -92,9 +90,7 @@ def parameters(expressions: Iterable[Expr], coords: Sequence[Coordinate]) -> tup
     for p in sorted(found, key=lambda p: (p.name, str(p.assumptions0))):
         other = by_name.setdefault(p.name, p)
         if other is not p and isinstance(other, Coordinate):
-            raise ModelError(
-                f"the name {p.name} is used for a coordinate and for a parameter. Rename one of them."
-            )
+            raise ModelError(f"the name {p.name} is used for a coordinate and for a parameter. Rename one of them.")
         if other is not p:
             raise ModelError(
                 f"the name {p.name} is used for two parameters with different assumptions. "
@@ -153,9 +149,7 @@ def _sample(system: System, seed: int) -> tuple[Any, Any, Any] | None:
     import numpy as np
 
     rng = np.random.default_rng(seed)
-    point: dict[str, float] = {
-        s.name: rng.uniform(0.2, 1.2) for s in (*system.coordinates, *system.parameters, time)
-    }
+    point: dict[str, float] = {s.name: rng.uniform(0.2, 1.2) for s in (*system.coordinates, *system.parameters, time)}
     velocity: dict[str, float] = {q.dot.name: rng.uniform(0.2, 1.2) / 8 for q in system.coordinates}
     names = {sympy.Symbol(k): v for k, v in point.items()}
     momenta = gradient(substitute(fast(system.lagrangian), names), [q.dot for q in system.coordinates])
@@ -193,9 +187,7 @@ def _no_inertia(system: System, mass: Any, border: Any) -> str:
     n = len(system.coordinates)
     null = np.linalg.svd(border)[2][-1][:n]
     idle = [
-        str(q)
-        for q, c in zip(system.coordinates, null, strict=True)
-        if abs(c) > 1e-6 * max(abs(null).max(), 1e-300)
+        str(q) for q, c in zip(system.coordinates, null, strict=True) if abs(c) > 1e-6 * max(abs(null).max(), 1e-300)
     ]
     velocities = ", ".join(f"{q}.dot" for q in idle)
     if not idle or not math.isfinite(mass.sum()):

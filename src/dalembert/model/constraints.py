@@ -33,9 +33,7 @@ class Constraint:
 
     def velocity_form(self, coordinates: Sequence[Coordinate]) -> Expr:
         """The constraint as a relation between velocities: coefficients . v + drift."""
-        return sympy.Add(
-            *(a * q.dot for a, q in zip(self.coefficients, coordinates, strict=True)), self.drift
-        )
+        return sympy.Add(*(a * q.dot for a, q in zip(self.coefficients, coordinates, strict=True)), self.drift)
 
 
 def linear_row(expression: Expr, coordinates: Sequence[Coordinate]) -> tuple[tuple[Expr, ...], Expr] | None:

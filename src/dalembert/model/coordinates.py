@@ -37,8 +37,7 @@ class _Mark(Symbol):
         return self._render()[0]
 
     def _pretty(self, printer: Any, **_: Any) -> prettyForm:
-        latex, unicode, text = self._render()
-        return prettyForm(unicode if printer._use_unicode else text, binding=prettyForm.ATOM)
+        return prettyForm(self._render()[1 if printer._use_unicode else 2], binding=prettyForm.ATOM)
 
     def _sympystr(self, printer: Any, **_: Any) -> str:
         return self._render()[2]
@@ -211,9 +210,7 @@ def _named(kind: str, made: Any) -> Any:
                 f'beginning with a letter, separated by spaces: {kind}("x y theta").'
             )
         if symbol.name == time.name:
-            raise ModelError(
-                f'{kind}: the name "t" is taken by time. Use `dalembert.time` for time, or another name.'
-            )
+            raise ModelError(f'{kind}: the name "t" is taken by time. Use `dalembert.time` for time, or another name.')
     return made
 
 

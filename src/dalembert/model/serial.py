@@ -74,9 +74,7 @@ def unpack(data: Any) -> Any:
 def dumps(system: System) -> str:
     """A system as JSON text."""
     q = system.coordinates
-    rows = [
-        sum((a * c.dot for a, c in zip(w, q, strict=True)), start=sympy.S.Zero) for w in system.variations
-    ]
+    rows = [sum((a * c.dot for a, c in zip(w, q, strict=True)), start=sympy.S.Zero) for w in system.variations]
     data = {
         "name": system.name,
         "coordinates": [c.name for c in q],

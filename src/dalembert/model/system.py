@@ -129,11 +129,7 @@ class System:
         if self.parameters:
             parts.append(f"parameters {', '.join(p.name for p in self.parameters)}")
         if self.constraints:
-            kinds = [
-                f"{len(g)} {k}"
-                for k, g in (("holonomic", self.holonomic), ("kinematic", self.kinematic))
-                if g
-            ]
+            kinds = [f"{len(g)} {k}" for k, g in (("holonomic", self.holonomic), ("kinematic", self.kinematic)) if g]
             parts.append(f"{' and '.join(kinds)} constraint{'s' if len(self.constraints) > 1 else ''}")
         return f"<System {self.name!r}: {'; '.join(parts)}>"
 
@@ -150,9 +146,7 @@ def _lagrangian(kinetic: Any, potential: Any, lagrangian: Any, checked: Any) -> 
     if lagrangian is not None:
         return checked(lagrangian, "lagrangian")
     if kinetic is None:
-        raise ModelError(
-            "no kinetic energy was given. Write kinetic=... (and potential=...), or lagrangian=...."
-        )
+        raise ModelError("no kinetic energy was given. Write kinetic=... (and potential=...), or lagrangian=....")
     return checked(kinetic, "kinetic") - checked(0 if potential is None else potential, "potential")
 
 

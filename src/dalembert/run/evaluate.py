@@ -46,9 +46,7 @@ def evaluate(system: System, *, at: Values, parameters: Values | None = None) ->
         else None
     )
     if rows is None:
-        raise StartError(
-            "evaluate: a parameter is an array. Give one number each; arrays make lanes in simulate()."
-        )
+        raise StartError("evaluate: a parameter is an array. Give one number each; arrays make lanes in simulate().")
     start = resolve_start(system, at, values, rows)
     if start.lanes is not None or start.kind != "velocity":
         raise StartError("evaluate: give one state, as position and velocity or position and momentum.")
@@ -62,9 +60,7 @@ def evaluate(system: System, *, at: Values, parameters: Values | None = None) ->
         )
     entries = {f"{i},{j}": m for i, row in enumerate(mass_matrix(system)) for j, m in enumerate(row)}
     forms = {f"{a};{i}": x for a, w in enumerate(system.variations) for i, x in enumerate(w)}
-    table = point_map(maps.quantity_map(system, {"energy": energy(system), **entries, **forms}))(point, rows)[
-        0
-    ][0]
+    table = point_map(maps.quantity_map(system, {"energy": energy(system), **entries, **forms}))(point, rows)[0][0]
     momenta = point_map(maps.momentum_map(system))(point, rows)[0][0]
     reactions = motion[0, n:] @ table[1 + n * n :].reshape(len(system.constraints), n)
     return Evaluation(

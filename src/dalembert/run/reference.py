@@ -73,11 +73,7 @@ def _solve(
             if solver.status == "failed":
                 return row - 1, ended
             dense = solver.dense_output()
-            until = (
-                len(times)
-                if solver.status == "finished"
-                else int(np.searchsorted(times, solver.t, side="right"))
-            )
+            until = len(times) if solver.status == "finished" else int(np.searchsorted(times, solver.t, side="right"))
             if until > row:
                 out[row:until] = dense(times[row:until]).T
                 row = until

@@ -95,17 +95,11 @@ def _check_method(system: Any, method: Any) -> None:
             )
         return
     if not isinstance(system, System):
-        raise MethodError(
-            f"simulate: got {system!r} ({type(system).__name__}). Expected a System or a DiscreteSystem."
-        )
+        raise MethodError(f"simulate: got {system!r} ({type(system).__name__}). Expected a System or a DiscreteSystem.")
     if isinstance(method, type) and issubclass(method, Method):
-        raise MethodError(
-            f"simulate: {method.__name__} is a class. Write {method.__name__}(), with parentheses."
-        )
+        raise MethodError(f"simulate: {method.__name__} is a class. Write {method.__name__}(), with parentheses.")
     if not isinstance(method, Method):
-        raise MethodError(
-            f"simulate: got the method {method!r}. Expected one such as Midpoint() or Reference()."
-        )
+        raise MethodError(f"simulate: got the method {method!r}. Expected one such as Midpoint() or Reference().")
 
 
 def _step_size(h: Any) -> float:
@@ -114,9 +108,7 @@ def _step_size(h: Any) -> float:
     except (TypeError, ValueError):
         value = math.nan
     if not (value > 0 and math.isfinite(value)):
-        raise MethodError(
-            f"h = {h}: the step is a positive number. To go backward in time, reverse the velocities."
-        )
+        raise MethodError(f"h = {h}: the step is a positive number. To go backward in time, reverse the velocities.")
     return value
 
 

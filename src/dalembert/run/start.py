@@ -75,17 +75,13 @@ def _kind(
     kinds = [k for k, names in used.items() if names]
     if len(kinds) > 1:
         told = "; ".join(", ".join(names) for names in used.values() if names)
-        raise StartError(
-            f"start: it mixes ways to start ({told}). Give velocities, or momenta, or two positions."
-        )
+        raise StartError(f"start: it mixes ways to start ({told}). Give velocities, or momenta, or two positions.")
     if kinds == ["two positions"]:
         return "two positions"
     return "momentum" if kinds == ["momentum"] else "velocity"
 
 
-def _incomplete(
-    coordinates: Sequence[Coordinate], absent: list[str], lacking: list[str], kind: str, fixed: int
-) -> str:
+def _incomplete(coordinates: Sequence[Coordinate], absent: list[str], lacking: list[str], kind: str, fixed: int) -> str:
     n = len(coordinates)
     parts = []
     if absent:
@@ -112,9 +108,7 @@ def resolve_start(system: System, given: Values, parameters: dict[str, Array], r
     if start.kind == "momentum":
         v, status = point_map(maps.velocity_map(system))(_points(start), rows)
         if status.any():
-            raise StartError(
-                "start: these momenta determine no velocities: the Legendre transform is singular there."
-            )
+            raise StartError("start: these momenta determine no velocities: the Legendre transform is singular there.")
         p, _ = point_map(maps.momentum_map(system))(np.column_stack([start.q, v, _times(start)]), rows)
         _refuse_momenta(system, start.second, p)
         return Start("velocity", start.time, start.q, v, start.lanes)
@@ -175,7 +169,8 @@ def _lane(start: Start, lane: int) -> str:
 
 def _undetermined(system: System, missing: list[int]) -> str:
     names = ", ".join(str(system.coordinates[i].dot) for i in missing)
-    return f"start: no value for {names}, and the constraints do not determine {'it' if len(missing) == 1 else 'them all'} here. Give more velocities."
+    which = "it" if len(missing) == 1 else "them all"
+    return f"start: no value for {names}, and the constraints do not determine {which} here. Give more velocities."
 
 
 def _off_velocity(system: System, lane: int, a: int, residual: float, start: Start) -> str:
@@ -217,9 +212,7 @@ def two_position_momenta(system: DiscreteSystem, start: Start, rows: Array, h: f
         np.column_stack([start.q, start.second, _times(start)]), rows, h=h, t=start.time
     )
     off = np.abs(table[:, len(q) :])
-    if off.size and not off.max() <= OFF * (
-        1 + np.abs(start.q).max() + np.abs(start.second - start.q).max() / h
-    ):
+    if off.size and not off.max() <= OFF * (1 + np.abs(start.q).max() + np.abs(start.second - start.q).max() / h):
         lane, a = np.unravel_index(int(off.argmax()), off.shape)
         raise StartError(
             f"start: the two positions violate the discrete constraint {system.read(system.constraints[a])} = 0"

@@ -49,10 +49,6 @@ def to_dataset(run: Trajectory) -> xarray.Dataset:
 
 def _provenance(run: Trajectory) -> dict[str, Any]:
     """Where the numbers come from, as plain text and numbers."""
-    if isinstance(run.system, DiscreteSystem):
-        model = discrete_serial.dumps(run.system)
-    else:
-        model = serial.dumps(run.system)
     return {
         "title": run.system.name,
         "software": f"dalembert {run.version}",
@@ -63,11 +59,15 @@ def _provenance(run: Trajectory) -> dict[str, Any]:
         "t0": run.t0,
         "first_step": run.begin,
         "lanes": -1 if run.lanes is None else run.lanes,
-        "model": model,
+        "model": _model(run.system),
         "model_kind": type(run.system).__name__,
         "columns": json.dumps(run.columns),
         "parameters": json.dumps({k: np.asarray(v).tolist() for k, v in run.parameters.items()}),
     }
+
+
+def _model(system: System | DiscreteSystem) -> str:
+    return discrete_serial.dumps(system) if isinstance(system, DiscreteSystem) else serial.dumps(system)
 
 
 def save(run: Trajectory, path: str | Path) -> Path:

@@ -125,12 +125,8 @@ class Trajectory:
             return self._at_points(maps.motion_map(self.system), self._velocities)[..., self._n :]
         if self._carries_momenta and self.begin == 0 and table.size:
             # No discrete equation holds at the first node; the reaction there is that of the continuous motion.
-            inputs = np.column_stack(
-                [self._positions[:, 0], self._velocities[:, 0], np.full(len(table), self.t0)]
-            )
-            table[:, 0] = point_map(maps.motion_map(self.system))(inputs, self._parameter_rows)[0][
-                :, self._n :
-            ]
+            inputs = np.column_stack([self._positions[:, 0], self._velocities[:, 0], np.full(len(table), self.t0)])
+            table[:, 0] = point_map(maps.motion_map(self.system))(inputs, self._parameter_rows)[0][:, self._n :]
         return table
 
     @cached_property
@@ -151,9 +147,7 @@ class Trajectory:
     def quantity(self, expression: Any) -> Array:
         """Any expression in coordinates, velocities, parameters and time, along the motion."""
         if isinstance(self.system, DiscreteSystem):
-            raise TypeError(
-                "a discrete system has no velocities; compute from its positions and momenta instead."
-            )
+            raise TypeError("a discrete system has no velocities; compute from its positions and momenta instead.")
         table = self._at_points(maps.quantity_map(self.system, {"quantity": expression}), self._velocities)
         return self._shaped(table[..., 0])
 
@@ -162,9 +156,7 @@ class Trajectory:
         """The energy (Jacobi integral) along the motion."""
         if "energy" not in self._cache:
             if isinstance(self.system, DiscreteSystem):
-                raise AttributeError(
-                    "a discrete system given by its discrete Lagrangian alone has no energy."
-                )
+                raise AttributeError("a discrete system given by its discrete Lagrangian alone has no energy.")
             self._cache["energy"] = self.quantity(energy(self.system))
         return self._cache["energy"]
 

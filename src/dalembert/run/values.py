@@ -41,9 +41,7 @@ def _number(value: Any, name: str, role: str) -> Array:
             f"{role}: {name} has shape {array.shape}. Lanes are one axis: give a number or a one-dimensional array."
         )
     if array.ndim == 1 and not len(array):
-        raise StartError(
-            f"{role}: {name} is an empty array. Give a number, or at least one number per array."
-        )
+        raise StartError(f"{role}: {name} is an empty array. Give a number, or at least one number per array.")
     return array
 
 
@@ -59,9 +57,7 @@ def lanes(*groups: Mapping[str, Array]) -> int | None:
 def columns(found: Mapping[str, Array], names: Sequence[str], lanes: int | None) -> Array:
     """The values of some names as columns, one row per lane."""
     rows = 1 if lanes is None else lanes
-    return (
-        np.stack([np.broadcast_to(found[n], rows) for n in names], axis=1) if names else np.zeros((rows, 0))
-    )
+    return np.stack([np.broadcast_to(found[n], rows) for n in names], axis=1) if names else np.zeros((rows, 0))
 
 
 def parameter_values(given: Values | None, known: Sequence[Symbol]) -> dict[str, Array]:

@@ -56,9 +56,7 @@ def reaction(system: System) -> list[Fast]:
     """The reaction force lambda_a omega^a, one component per coordinate."""
     rows = zip(multipliers(system), system.variations, strict=True)
     terms = [[fast(m) * fast(a) for a in row] for m, row in rows]
-    return [sum(column, start=fast(0)) for column in zip(*terms, strict=True)] or [fast(0)] * len(
-        system.coordinates
-    )
+    return [sum(column, start=fast(0)) for column in zip(*terms, strict=True)] or [fast(0)] * len(system.coordinates)
 
 
 def motion_residual(system: System) -> list[Fast]:
@@ -68,9 +66,7 @@ def motion_residual(system: System) -> list[Fast]:
     """
     forces = [fast(f) for f in system.force]
     balance = [e - f - r for e, f, r in zip(euler_lagrange(system), forces, reaction(system), strict=True)]
-    hidden = [
-        total_derivative(c.velocity_form(system.coordinates), system.coordinates) for c in system.constraints
-    ]
+    hidden = [total_derivative(c.velocity_form(system.coordinates), system.coordinates) for c in system.constraints]
     return balance + hidden
 
 
@@ -120,8 +116,7 @@ class Equations:
     def momenta(self) -> dict[Coordinate, Expr]:
         """The momentum dL/dv conjugate to each coordinate."""
         return {
-            q: sympy.expand(self._read(p))
-            for q, p in zip(self.system.coordinates, momenta(self.system), strict=True)
+            q: sympy.expand(self._read(p)) for q, p in zip(self.system.coordinates, momenta(self.system), strict=True)
         }
 
     @cached_property
@@ -145,9 +140,7 @@ class Equations:
         return tuple(Eq(unknown, value, evaluate=False) for unknown, value in self.solved.items())
 
     def __str__(self) -> str:
-        blocks = [
-            sympy.pretty(e, wrap_line=False, use_unicode=True) for e in (*self.lagrange, *self.constraints)
-        ]
+        blocks = [sympy.pretty(e, wrap_line=False, use_unicode=True) for e in (*self.lagrange, *self.constraints)]
         return "\n\n".join(blocks)
 
     __repr__ = __str__

@@ -30,9 +30,7 @@ def quantity_map(system: System, quantities: Mapping[str, Any]) -> StepMap:
 @lru_cache(maxsize=64)
 def momentum_map(system: System) -> StepMap:
     """(q, v, t) -> p."""
-    return quantity_map(
-        system, {q.momentum.name: p for q, p in zip(system.coordinates, momenta(system), strict=True)}
-    )
+    return quantity_map(system, {q.momentum.name: p for q, p in zip(system.coordinates, momenta(system), strict=True)})
 
 
 @lru_cache(maxsize=64)
