@@ -1,31 +1,17 @@
-"""The loops, written once: lanes, time stepping, Newton's method, Gaussian elimination.
+"""The outer loops, written once: lanes, time stepping, recording; and the map applied to points.
 
 They are written against `Emitter`, so that one text serves every back end. The model enters as tapes.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 
-from ..stepmap import STEP as STEP_NAME
-from ..stepmap import TIME, Block, StepMap
-from ..symbolic import Fast, substitute
-from .emitter import Array, Emitter, Handle, Index
-from .linear import eliminate, relative_residual
-from .lower import ITERATION, RUN, STEP, Operation, Tape, magnitude, tape
+from ..stepmap import STEP, TIME, StepMap
+from .emitter import Array, Emitter, Handle
+from .play import loaded
+from .solver import HISTORY, Solver
 from .status import Status
-
-HISTORY = 3
-"""How many earlier solutions the first guess of Newton's method is extrapolated from."""
-
-TOLERANCE = 1e-10
-"""Newton's method stops after the step taken at a relative residual below this; that step squares the residual."""
-
-NEAR = 1e-5
-"""Relative residual below which a residual that no longer shrinks is rounding error."""
-
-ITERATIONS, HALVINGS = 40, 40
 
 RUN_ARGUMENTS = {
     "carry": "real[]", "parameters": "real[]", "stride": "integer", "out": "real[]", "status": "integer[]",
@@ -64,13 +50,13 @@ def emit_apply(e: Emitter, stepmap: StepMap) -> None:
     with e.loop(e.argument("first"), e.argument("last")) as point:
         inputs, out = e.array_argument("inputs"), e.array_argument("out")
         known = _constants(e, stepmap, point)
-        known |= _loaded(e, stepmap.state, inputs, e.integer_arithmetic("mul", point, len(stepmap.state)))
+        known |= loaded(e, stepmap.state, inputs, e.integer_arithmetic("mul", point, len(stepmap.state)))
         if TIME not in known:
             known[TIME] = e.argument("t0")
         code, count, evaluations = (e.local(1, "integer") for _ in range(3))
         for cell in (code, count, evaluations):
             e.store(cell, 0)
-        solver = _Solver(e, stepmap, code, count, evaluations, e.local(1))
+        solver = Solver(e, stepmap, code, count, evaluations, e.local(1))
         solver.run_level(known)
         known |= solver.solve(known, e.local(1))
         with e.when(e.integer_compare("eq", e.load(code), 0)):
@@ -93,7 +79,7 @@ class _Lane:
         self.rho = e.local(1)
 
     def run(self) -> None:
-        e, solver = self.e, _Solver(self.e, self.stepmap, self.code, self.count, self.evaluations, self.rho)
+        e, solver = self.e, Solver(self.e, self.stepmap, self.code, self.count, self.evaluations, self.rho)
         self._load_carry()
         known = _constants(e, self.stepmap, self.lane)
         solver.run_level(known)
@@ -106,12 +92,12 @@ class _Lane:
             e.store(self.turn, e.after(turn))
         self._store_carry()
 
-    def _turn(self, turn: Handle, known: dict[str, Handle], solver: _Solver) -> None:
+    def _turn(self, turn: Handle, known: dict[str, Handle], solver: Solver) -> None:
         """One node: record it, solve the step that begins at it, move on."""
         e = self.e
         k = e.integer_arithmetic("add", e.argument("begin"), turn)
         known[TIME] = e.arithmetic("add", e.argument("t0"), e.arithmetic("mul", e.as_real(k), e.argument("h")))
-        known |= _loaded(e, self.stepmap.state, self.state, 0)
+        known |= loaded(e, self.stepmap.state, self.state, 0)
         moving = e.integer_compare("lt", turn, e.argument("steps"))
         due = e.integer_compare("eq", e.load(self.wait), 0)
         with e.when(due):
@@ -132,7 +118,7 @@ class _Lane:
                 known |= solver.solve(known, self.history)
             self._finish(k, known, solver)
 
-    def _finish(self, k: Handle, known: dict[str, Handle], solver: _Solver) -> None:
+    def _finish(self, k: Handle, known: dict[str, Handle], solver: Solver) -> None:
         """Update the state if the step was found; otherwise note how and where the lane ended."""
         e, status = self.e, self.e.array_argument("status")
         base = e.integer_arithmetic("mul", self.lane, STATUS_WIDTH)
@@ -201,273 +187,7 @@ class _Lane:
         e.store(status, e.load(self.evaluations), e.integer_arithmetic("add", at, 2))
 
 
-@dataclass
-class _Solver:
-    """Finds the unknowns of every block in turn; a block after a failed one is not tried."""
-
-    e: Emitter
-    stepmap: StepMap
-    code: Array
-    count: Array
-    evaluations: Array
-    rho: Array
-
-    def __post_init__(self) -> None:
-        self.tapes: dict[str, Tape] = {}
-        constant = {STEP_NAME: RUN, **dict.fromkeys(self.stepmap.parameters, RUN)}
-        before = {**constant, TIME: STEP, **dict.fromkeys(self.stepmap.state, STEP)}
-        for k, block in enumerate(self.stepmap.blocks):
-            self.tapes[f"guess {k}"] = tape(block.guess, before)
-            self.tapes[f"residual {k}"] = tape(
-                self._system(block), {**before, **dict.fromkeys(block.unknowns, ITERATION)}
-            )
-            before |= dict.fromkeys(block.unknowns, STEP)
-        self.tapes["update"] = tape(self.stepmap.update, before)
-        self.tapes["outputs"] = tape(self.stepmap.outputs.values(), before)
-        self._partial: dict[str, dict[int, Handle]] = {name: {} for name in self.tapes}
-
-    @staticmethod
-    def _system(block: Block) -> list[Fast]:
-        """Residual, Jacobian by rows, size of the terms of each residual; a linear residual is wanted at zero."""
-        matrix = [d for row in block.jacobian for d in row]
-        if block.is_linear:
-            zero = dict.fromkeys(block.unknowns, 0)
-            return [substitute(r, zero) for r in block.residual] + matrix
-        return [*block.residual, *matrix, *map(magnitude, block.residual)]
-
-    def run_level(self, known: Mapping[str, Handle]) -> None:
-        """Emit, once per run, everything that depends on parameters and the step only."""
-        for name, t in self.tapes.items():
-            _emit(self.e, t, known, RUN, self._partial[name])
-
-    def evaluate(self, name: str, known: Mapping[str, Handle]) -> list[Handle]:
-        """The results of one tape."""
-        return _evaluate(self.e, self.tapes[name], known, dict(self._partial[name]))
-
-    def solve(self, known: Mapping[str, Handle], history: Array) -> dict[str, Handle]:
-        """Solve all blocks; gives the unknowns, valid if `code` is still 0."""
-        e, found, offset = self.e, dict(known), 0
-        for k, block in enumerate(self.stepmap.blocks):
-            x = e.local(len(block.unknowns))
-            for i in e.each(0, len(block.unknowns), len(block.unknowns)):
-                e.store(x, e.real(0.0), i)
-            with e.when(e.integer_compare("eq", e.load(self.code), 0)):
-                if block.is_linear:
-                    self._linear(k, block, found, x)
-                else:
-                    self._newton(k, block, found, x, history, offset)
-                self._explain(found)
-            found |= _loaded(e, block.unknowns, x, 0)
-            offset += len(block.unknowns)
-        return found
-
-    def remember(self, known: Mapping[str, Handle], history: Array) -> None:
-        """Push the unknowns onto the history of solutions."""
-        e, n = self.e, len(self.stepmap.unknowns)
-        if not n:
-            return
-        for j, name in enumerate(self.stepmap.unknowns):
-            for age in range(HISTORY - 1, 0, -1):
-                e.store(history, e.load(history, (age - 1) * n + j), age * n + j)
-            e.store(history, known[name], j)
-        seen = e.load(self.count)
-        with e.when(e.integer_compare("lt", seen, HISTORY)):
-            e.store(self.count, e.after(seen))
-
-    def _explain(self, known: Mapping[str, Handle]) -> None:
-        """A step that failed because its data were not numbers is said to be so."""
-        e = self.e
-        data = [known[s] for s in (*self.stepmap.state, *self.stepmap.parameters)]
-        with e.when(e.integer_compare("ne", e.load(self.code), 0)):
-            size = e.sum([e.call("fabs", v) for v in data])
-            with e.when(e.opposite(e.compare("lt", size, e.real(float("inf"))))):
-                e.store(self.code, Status.NOT_FINITE)
-
-    def _linear(self, k: int, block: Block, known: dict[str, Handle], x: Array) -> None:
-        e, n = self.e, len(block.unknowns)
-        values = self.evaluate(f"residual {k}", known)
-        matrix, right = e.local(n * n), e.local(n)
-        for j, v in enumerate(values):
-            e.store(right if j < n else matrix, e.negative(v) if j < n else v, j if j < n else j - n)
-        finite = e.compare("lt", e.sum([e.call("fabs", v) for v in values]), e.real(float("inf")))
-        with e.when(finite):
-            singular = eliminate(e, n, matrix, right)
-            with e.when(singular):
-                e.store(self.code, Status.SINGULAR)
-            for i in e.each(0, n, n):
-                e.store(x, e.load(right, i), i)
-        with e.when(e.opposite(finite)):
-            e.store(self.code, Status.LEFT_DOMAIN)
-
-    def _newton(self, k: int, block: Block, known: dict[str, Handle], x: Array, history: Array, offset: int) -> None:
-        """Newton's method with the exact Jacobian, damped where a full step makes things worse."""
-        e, n = self.e, len(block.unknowns)
-        t = self.tapes[f"residual {k}"]
-        before = dict(self._partial[f"residual {k}"])
-        _emit(e, t, known, STEP, before)
-        r, matrix, d, old = e.local(n), e.local(n * n), e.local(n), e.local(n)
-        turns, halved, retry, going = (e.local(1, "integer") for _ in range(4))
-        best = e.local(1)
-        for cell, value in ((turns, 0), (halved, 0), (going, 1)):
-            e.store(cell, value)
-        e.store(best, e.real(float("inf")))
-        self._first_guess(k, block, known, x, history, offset, retry)
-        with e.forever():
-            unknowns = _loaded(e, block.unknowns, x, 0)
-            values = _evaluate(e, t, {**known, **unknowns}, dict(before))
-            for j, v in enumerate(values[: n + n * n]):
-                e.store(r if j < n else matrix, v, j if j < n else j - n)
-            rho, finite = relative_residual(e, values[:n], values[n + n * n :])
-            first = e.integer_compare("eq", e.load(turns), 0)
-            grew = e.both(e.compare("lt", e.load(best), rho), e.compare("lt", e.real(NEAR), rho))
-            back = e.either(e.opposite(finite), e.both(e.opposite(first), grew))
-            e.store(self.evaluations, e.after(e.load(self.evaluations)))
-            e.store(self.rho, rho)
-            with e.when(back):
-                e.store(halved, e.after(e.load(halved)))
-                give_up = e.either(first, e.integer_compare("lt", HALVINGS, e.load(halved)))
-                for i in e.each(0, n, n):
-                    e.store(d, e.arithmetic("mul", e.real(0.5), e.load(d, i)), i)
-                    e.store(x, e.arithmetic("add", e.load(old, i), e.load(d, i)), i)
-                with e.when(give_up):
-                    e.store(going, 0)
-                    e.store(self.code, Status.NO_SOLUTION)
-                    with e.when(e.opposite(finite)):
-                        e.store(self.code, Status.LEFT_DOMAIN)
-            with e.when(e.opposite(back)):
-                for i in e.each(0, n, n):
-                    e.store(d, e.negative(e.load(r, i)), i)
-                singular = eliminate(e, n, matrix, d)
-                for i in e.each(0, n, n):
-                    e.store(old, e.load(x, i), i)
-                    e.store(x, e.arithmetic("add", e.load(x, i), e.load(d, i)), i)
-                stalled = e.both(
-                    e.compare("le", rho, e.real(NEAR)),
-                    e.compare("le", e.arithmetic("mul", e.real(0.25), e.load(best)), rho),
-                )
-                with e.when(e.either(e.compare("le", rho, e.real(TOLERANCE)), stalled)):
-                    e.store(going, 0)
-                e.store(best, rho)
-                e.store(halved, 0)
-                e.store(turns, e.after(e.load(turns)))
-                exhausted = e.both(
-                    e.integer_compare("lt", ITERATIONS, e.load(turns)),
-                    e.integer_compare("eq", e.load(going), 1),
-                )
-                with e.when(exhausted):
-                    e.store(going, 0)
-                    e.store(self.code, Status.NO_SOLUTION)
-                with e.when(singular):
-                    e.store(going, 0)
-                    e.store(self.code, Status.SINGULAR)
-            self._second_attempt(k, known, x, retry, (turns, going, best, halved))
-            e.leave_if(e.integer_compare("eq", e.load(going), 0))
-
-    def _first_guess(
-        self,
-        k: int,
-        block: Block,
-        known: Mapping[str, Handle],
-        x: Array,
-        history: Array,
-        offset: int,
-        retry: Array,
-    ) -> None:
-        """Extrapolate the last solutions by the polynomial through them; without any, take the block's own guess."""
-        e, n, total = self.e, len(block.unknowns), len(self.stepmap.unknowns)
-        seen = e.load(self.count)
-        fresh = e.integer_compare("eq", seen, 0)
-        e.store(retry, 1)
-        with e.when(fresh):
-            e.store(retry, 0)
-            for j, v in enumerate(self.evaluate(f"guess {k}", known)):
-                e.store(x, v, j)
-        with e.when(e.opposite(fresh)):
-            two, three = e.integer_compare("le", 2, seen), e.integer_compare("le", 3, seen)
-            weights = [
-                e.select(three, e.real(3.0), e.select(two, e.real(2.0), e.real(1.0))),
-                e.select(three, e.real(-3.0), e.select(two, e.real(-1.0), e.real(0.0))),
-                e.select(three, e.real(1.0), e.real(0.0)),
-            ]
-            for i in e.each(0, n, n):
-                terms = []
-                for age, w in enumerate(weights):
-                    at: Index = (
-                        age * total + offset + i
-                        if isinstance(i, int)
-                        else e.integer_arithmetic("add", i, age * total + offset)
-                    )
-                    terms.append(e.arithmetic("mul", w, e.load(history, at)))
-                e.store(x, e.sum(terms), i)
-
-    def _second_attempt(
-        self,
-        k: int,
-        known: Mapping[str, Handle],
-        x: Array,
-        retry: Array,
-        cells: tuple[Array, Array, Array, Array],
-    ) -> None:
-        """A search that failed from the extrapolated guess is begun once more from the block's own guess."""
-        e = self.e
-        turns, going, best, halved = cells
-        failed = e.integer_compare("ne", e.load(self.code), 0)
-        with e.when(e.both(failed, e.integer_compare("eq", e.load(retry), 1))):
-            for cell, value in ((turns, 0), (halved, 0), (going, 1), (retry, 0), (self.code, 0)):
-                e.store(cell, value)
-            e.store(best, e.real(float("inf")))
-            for j, v in enumerate(self.evaluate(f"guess {k}", known)):
-                e.store(x, v, j)
-
-
 def _constants(e: Emitter, stepmap: StepMap, lane: Handle) -> dict[str, Handle]:
     """Parameters and step of a lane."""
     base = e.integer_arithmetic("mul", lane, e.argument("stride"))
-    return {STEP_NAME: e.argument("h")} | _loaded(e, stepmap.parameters, e.array_argument("parameters"), base)
-
-
-def _loaded(e: Emitter, names: Sequence[str], array: Array, base: Index) -> dict[str, Handle]:
-    if isinstance(base, int):
-        return {name: e.load(array, base + j) for j, name in enumerate(names)}
-    return {name: e.load(array, e.integer_arithmetic("add", base, j)) for j, name in enumerate(names)}
-
-
-def _emit(e: Emitter, t: Tape, known: Mapping[str, Handle], level: int, done: dict[int, Handle]) -> None:
-    """Emit the operations of a tape up to a level that are not done yet."""
-    for k, operation in enumerate(t.operations):
-        if operation.level <= level and k not in done:
-            done[k] = _operation(e, operation, known, done)
-
-
-def _operation(e: Emitter, o: Operation, known: Mapping[str, Handle], done: Mapping[int, Handle]) -> Handle:
-    match o.op:
-        case "const":
-            return e.real(o.args[0])
-        case "input":
-            return known[o.args[0]]
-        case "add" | "sub" | "mul" | "div":
-            return e.arithmetic(o.op, done[o.args[0]], done[o.args[1]])
-        case "neg":
-            return e.negative(done[o.args[0]])
-        case "sqrt":
-            return e.call("sqrt", done[o.args[0]])
-        case "call":
-            return e.call(o.args[0], *(done[a] for a in o.args[1:]))
-        case "compare":
-            return e.compare(o.args[0], done[o.args[1]], done[o.args[2]])
-        case "select":
-            return e.select(done[o.args[0]], done[o.args[1]], done[o.args[2]])
-        case "and":
-            return e.both(done[o.args[0]], done[o.args[1]])
-        case "or":
-            return e.either(done[o.args[0]], done[o.args[1]])
-        case "not":
-            return e.opposite(done[o.args[0]])
-        case _:
-            return e.truth(o.op == "true")
-
-
-def _evaluate(e: Emitter, t: Tape, known: Mapping[str, Handle], done: dict[int, Handle]) -> list[Handle]:
-    """The results of a tape, emitting here whatever is not done yet."""
-    _emit(e, t, known, ITERATION, done)
-    return [done[k] for k in t.results]
+    return {STEP: e.argument("h")} | loaded(e, stepmap.parameters, e.array_argument("parameters"), base)

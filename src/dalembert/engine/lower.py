@@ -125,8 +125,12 @@ class _Builder:
                 if not here:
                     continue
                 part = self.fold("add", here)
-                start = part if sign == "add" else self.put("neg", part)
-                total = start if total is None else self.put(sign, total, part)
+                if total is not None:
+                    total = self.put(sign, total, part)
+                elif sign == "add":
+                    total = part
+                else:
+                    total = self.put("neg", part)
         assert total is not None
         return total
 

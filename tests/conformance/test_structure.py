@@ -1,0 +1,169 @@
+"""Symplectic, symmetric, momentum and constraints: each claim has a check, and a control that must fail it."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import sympy
+
+import dalembert as da
+from dalembert.engine.tangent import tangent
+from dalembert.methods import REGISTRY
+
+from . import systems
+
+FIXED_STEP = [m for m in REGISTRY.values() if not m.adaptive]
+
+
+def case_for(method):
+    return systems.separable() if method is da.StormerVerlet else systems.free()
+
+
+def random_states(n, seed=1):
+    return np.random.default_rng(seed).uniform(-0.8, 0.8, (5, n))
+
+
+def values(case):
+    return [case.parameters[p] for p in case.system.parameters]
+
+
+def to_momenta(case, state, t):
+    """d(q, p)/d(q, v) at a state (q, v), by SymPy: the change of variables for methods that carry velocities."""
+    s = case.system
+    names = [*s.coordinates, *s.velocities]
+    p = [s.lagrangian.diff(v) for v in s.velocities]
+    matrix = sympy.Matrix([*s.coordinates, *p]).jacobian(names)
+    return np.array(matrix.subs({**dict(zip(names, state, strict=True)), da.time: t, **case.parameters}), dtype=float)
+
+
+def symplectic_defect(method, h=0.1, t=0.3):
+    """The largest entry of T^t J T - J over random states, T the exact tangent map in (q, p)."""
+    case = case_for(method)
+    step_map, n = method().step_map(case.system), len(case.system.coordinates)
+    J = np.block([[np.zeros((n, n)), np.eye(n)], [-np.eye(n), np.zeros((n, n))]])
+    worst = 0.0
+    for state in random_states(2 * n):
+        after, T = tangent(step_map, state, values(case), h, t)
+        if method.carries == "velocity":
+            T = to_momenta(case, after, t + h) @ T @ np.linalg.inv(to_momenta(case, state, t))
+        worst = max(worst, np.abs(T.T @ J @ T - J).max())
+    return worst
+
+
+@pytest.mark.parametrize("method", FIXED_STEP)
+def test_symplectic(method):
+    defect = symplectic_defect(method)
+    if method.symplectic:
+        assert defect < 1e-12
+    else:
+        assert defect > 1e-7, "the control must fail the check"
+
+
+def test_there_is_a_control_for_symplecticity():
+    assert not da.RungeKutta4.symplectic
+
+
+def asymmetry(method, h=0.1, t=0.3):
+    case = case_for(method)
+    step_map = method().step_map(case.system)
+    worst = 0.0
+    for state in random_states(len(step_map.state), seed=2):
+        after, _ = tangent(step_map, state, values(case), h, t)
+        back, _ = tangent(step_map, after, values(case), -h, t + h)
+        worst = max(worst, np.abs(back - state).max())
+    return worst
+
+
+@pytest.mark.parametrize("method", FIXED_STEP)
+def test_symmetric(method):
+    """A step backward undoes a step forward; methods that do not claim it are the controls."""
+    if method.symmetric:
+        assert asymmetry(method) < 1e-12
+    else:
+        assert asymmetry(method) > 1e-8
+
+
+def test_tangent_map_is_the_derivative():
+    """The implicit function theorem against a difference of neighbouring steps."""
+    case = systems.forced()
+    for method in (da.Midpoint(), da.RungeKutta4()):
+        step_map = method.step_map(case.system)
+        state, eps = random_states(4, seed=3)[0], 1e-6
+        _, T = tangent(step_map, state, values(case), 0.1, 0.2)
+        for j in range(4):
+            shift = eps * np.eye(4)[j]
+            ahead, _ = tangent(step_map, state + shift, values(case), 0.1, 0.2)
+            behind, _ = tangent(step_map, state - shift, values(case), 0.1, 0.2)
+            assert np.allclose(T[:, j], (ahead - behind) / (2 * eps), atol=1e-8)
+
+
+LONG = 100_000
+
+
+def long_run(name, method, h, **more):
+    example = da.gallery.load(name)
+    return da.simulate(
+        example.system, method(), h=h, steps=LONG, every=100, start=example.start, parameters=example.parameters, **more
+    )
+
+
+@pytest.mark.parametrize("method", [m for m in FIXED_STEP if m is not da.StormerVerlet])
+def test_momentum(method):
+    """The momentum of a cyclic coordinate over 1e5 steps: to rounding, or visibly not."""
+    run = long_run("spherical-pendulum", method, 0.02)
+    p = run["phi.momentum"]
+    drift = np.abs(p / p[0] - 1).max()
+    if method.momentum:
+        assert drift < 1e-11  # 1e5 steps of rounding at 2e-16 each, a random walk or a little worse
+    else:
+        assert drift > 1e-9, "the control must fail the check"
+
+
+def test_momentum_stormer_verlet():
+    """Angular momentum is no cyclic momentum in Cartesian coordinates, but quadratic invariance makes it exact."""
+    run = long_run("kepler", da.StormerVerlet, 0.02)
+    x, y, px, py = (run[k] for k in ("x", "y", "x.momentum", "y.momentum"))
+    assert np.abs((x * py - y * px) / (x * py - y * px)[0] - 1).max() < 1e-11
+
+
+CONSTRAINED = [m for m in FIXED_STEP if m is not da.StormerVerlet]
+
+
+@pytest.mark.parametrize("method", CONSTRAINED)
+def test_holonomic_constraint(method):
+    run = long_run("pendulum-cartesian", method, 0.02, strict=False)  # the control ends early, far off the circle
+    l = float(run.parameters["l"])
+    off = np.nanmax(np.abs(np.hypot(run.x, run.y) / l - 1))
+    if method.constraints:
+        assert off < 1e-13
+    else:
+        assert off > 1e-9, "the control must fail the check"
+
+
+@pytest.mark.parametrize("method", CONSTRAINED)
+def test_kinematic_constraint(method):
+    """On every step for variational methods; at the nodes for the control."""
+    run = long_run("nonholonomic-particle", method, 0.05)
+    off = da.audit(run)["-y*x.dot + z.dot = 0"].deviation  # relative: the motion of a first-order method grows
+    if method.constraints:
+        assert off < 1e-14
+        assert np.abs(run.step_residuals[:5]).max() < 1e-15
+    else:
+        assert off > 1e-9, "the control must fail the check"
+
+
+@pytest.mark.parametrize("method", [da.LeftPoint, da.Midpoint, da.Trapezoidal])
+def test_audit_agrees(method):
+    run = long_run("nonholonomic-particle", method, 0.05)
+    audit = da.audit(run)
+    assert audit["-y*x.dot + z.dot = 0"].ok
+    assert audit["energy"].theory == "conserved"
+
+
+@pytest.mark.parametrize(("method", "grows"), [(da.Midpoint, False), (da.Trapezoidal, False), (da.RungeKutta4, True)])
+def test_energy_drift(method, grows):
+    """Over 1e5 steps the energy of a symplectic method oscillates; the control drifts."""
+    run = long_run("pendulum", method, 0.1)
+    row = da.audit(run)["energy"]
+    assert row.drifts == grows
+    assert row.ok
