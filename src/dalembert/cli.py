@@ -133,19 +133,24 @@ def _with(example: gallery.Example, settings: list[str]) -> tuple[dict[str, floa
             group[key] = float(text)
         except ValueError:
             raise DalembertError(f"--set {setting}: {text!r} is not a number.") from None
-    return parameters, _consistent(example, start, settings)
+    chosen = {setting.partition("=")[0] for setting in settings}
+    return parameters, _consistent(example, parameters, start, chosen) if chosen else start
 
 
-def _consistent(example: gallery.Example, start: Mapping[str, float], settings: list[str]) -> dict[str, float]:
-    """Velocities that constraints determine are left to the constraints, so that --set may change the others."""
-    rows = example.system.kinematic
-    fixed: set[str] = set()
-    for c in rows:
-        names = [q.dot.name for q, a in zip(example.system.coordinates, c.coefficients, strict=True) if a != 0]
-        free = [n for n in names if n not in fixed and not any(s.startswith(f"{n}=") for s in settings)]
-        if settings and free:
-            fixed.add(free[0])
-    return {k: v for k, v in start.items() if k not in fixed}
+def _consistent(
+    example: gallery.Example, parameters: Mapping[str, float], start: Mapping[str, float], chosen: set[str]
+) -> dict[str, float]:
+    """The start without one velocity per kinematic constraint, which then follows from it: not one the user chose."""
+    from .symbolic import fast, number
+
+    left: set[str] = set()
+    for c in example.system.kinematic:
+        rows = zip(example.system.coordinates, c.coefficients, strict=True)
+        sizes = {q.dot.name: abs(number(fast(a), {**parameters, **start})) for q, a in rows}
+        free = {name: size for name, size in sizes.items() if size > 0 and name not in chosen | left}
+        if free:
+            left.add(max(free, key=lambda name: free[name]))
+    return {k: v for k, v in start.items() if k not in left}
 
 
 def main() -> None:

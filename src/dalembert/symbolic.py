@@ -7,12 +7,12 @@ hundred times faster. A symbol is identified by its name on both sides (see `mod
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from functools import lru_cache
+from functools import lru_cache, reduce
 from math import isfinite
 from typing import Any
 
 import sympy
-from sympy import Abs, Heaviside, Max, Min, Piecewise, sign
+from sympy import ITE, Abs, And, Heaviside, Max, Min, Not, Or, Piecewise, sign
 
 Fast = Any
 """A SymEngine expression."""
@@ -23,25 +23,28 @@ Vector = Any
 
 def _branches(expression: sympy.Expr) -> sympy.Expr:
     """Write kinks as Piecewise, whose derivative both SymPy and SymEngine know."""
-    if not expression.has(Abs, sign, Max, Min, Heaviside):
+    if not expression.has(Abs, sign, Max, Min, Heaviside, ITE):
         return expression
 
-    def extreme(larger: bool) -> Any:
+    def extreme(relation: Any) -> Any:
         def fold(*args: sympy.Expr) -> sympy.Expr:
-            best = args[0]
-            for a in args[1:]:
-                best = Piecewise((a, a > best if larger else a < best), (best, True))
-            return best
+            return reduce(lambda best, a: _piecewise((a, relation(a, best)), (best, True)), args)
 
         return fold
 
     return (
-        expression.replace(Abs, lambda u: Piecewise((u, u >= 0), (-u, True)))
-        .replace(sign, lambda u: Piecewise((1, u > 0), (-1, u < 0), (0, True)))
-        .replace(Heaviside, lambda u, *at: Piecewise((1, u > 0), (0, u < 0), (at[0] if at else sympy.S.Half, True)))
-        .replace(Max, extreme(True))
-        .replace(Min, extreme(False))
+        expression.replace(Abs, lambda u: _piecewise((u, u >= 0), (-u, True)))
+        .replace(sign, lambda u: _piecewise((1, u > 0), (-1, u < 0), (0, True)))
+        .replace(Heaviside, lambda u, at: _piecewise((1, u > 0), (0, u < 0), (at, True)))
+        .replace(Max, extreme(sympy.Gt))
+        .replace(Min, extreme(sympy.Lt))
+        .replace(ITE, lambda a, b, c: Or(And(a, b), And(Not(a), c)))
     )
+
+
+def _piecewise(*pairs: Any) -> sympy.Expr:
+    """Unevaluated, because SymPy would fold nested branches into conditions that SymEngine does not know."""
+    return Piecewise(*pairs, evaluate=False)
 
 
 def fast(expression: Any) -> Fast:
@@ -100,10 +103,9 @@ def number(expression: Fast, values: Mapping[str, float]) -> float:
     import symengine
 
     try:
-        value = complex(fast(expression).subs({symengine.Symbol(k): v for k, v in values.items()}).n())
+        return float(fast(expression).subs({symengine.Symbol(k): v for k, v in values.items()}).n(53, real=True))
     except (RuntimeError, ValueError, TypeError, ZeroDivisionError):
         return float("nan")
-    return value.real if abs(value.imag) <= 1e-14 * abs(value.real) else float("nan")
 
 
 def vanishes(expression: Any, samples: int = 4) -> bool:
@@ -112,7 +114,7 @@ def vanishes(expression: Any, samples: int = 4) -> bool:
 
     e = fast(expression)
     if e.is_number:
-        return bool(abs(complex(e.n())) == 0)
+        return bool(e == 0)
     terms = [abs(t) for t in (e.args if e.is_Add else (e,))]
     rng, said = random.Random(0), 0
     for _ in range(8 * samples):

@@ -33,7 +33,9 @@ def observed_order(case, method, start=None):
     steps = (12, 24, 48) if method.order == 4 else (64, 128, 256)
     errors = []
     for n in steps:
-        run = da.simulate(c.system, method, h=T / n, steps=n, start=start(T / n) if start else c.start, parameters=c.parameters)
+        run = da.simulate(
+            c.system, method, h=T / n, steps=n, start=start(T / n) if start else c.start, parameters=c.parameters
+        )
         errors.append(np.abs(state(run) - state(reference(case))).max())
     assert errors[-1] > 1e-13, "the error is rounding: the slope would mean nothing"
     return np.polyfit(np.log(steps), -np.log(errors), 1)[0]

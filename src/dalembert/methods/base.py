@@ -69,6 +69,7 @@ class VariationalMethod(Method):
         return discretise(system, self)
 
     def step_map(self, system: System) -> StepMap:
+        """The discrete equations of the discretised system, as one implicit step."""
         self.check(system)
         return step_map(self.discrete_system(system))
 

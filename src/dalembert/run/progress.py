@@ -47,7 +47,7 @@ class Progress:
             from rich.progress import Progress as Bar
 
             parts = (TextColumn("computing"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
-            self._bar = Bar(*parts, console=Console(stderr=True), transient=True)
+            self._bar = Bar(*parts, console=Console(stderr=True), transient=self._wanted is not True)
             self._task = self._bar.add_task("steps", total=self._total)
             self._bar.start()
         self._bar.update(self._task, completed=done)

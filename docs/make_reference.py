@@ -1,0 +1,50 @@
+"""Writes docs/reference.md: every public name with the first line of its docstring.
+
+python docs/make_reference.py
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import dalembert as da
+
+CONSTANTS = {
+    "time": "The symbol of time.",
+    "step": "The symbol of the step h, for discrete Lagrangians.",
+    "gallery": "Systems ready to use: `gallery.names()`, `gallery.load(name)`.",
+    "left_map": "The finite-difference map with its base point at q0.",
+    "midpoint_map": "The finite-difference map with its base point halfway.",
+    "right_map": "The finite-difference map with its base point at q1.",
+}
+
+CHAPTERS = {
+    "Symbols": ["coordinates", "parameters", "time", "step"],
+    "Systems": ["System", "evaluate", "gallery"],
+    "Discrete systems": ["discretise", "DiscreteSystem", "FiniteDifferenceMap", "left_map", "midpoint_map", "right_map"],
+    "Motion": ["simulate", "Trajectory", "Status", "audit", "load"],
+    "Integrators": [
+        "LeftPoint", "RightPoint", "Midpoint", "Trapezoidal", "StormerVerlet", "RungeKutta4", "Reference", "VariationalMethod",
+    ],
+    "Errors": ["DalembertError", "ModelError", "MethodError", "StartError", "SimulationError", "ModelWarning"],
+}  # fmt: skip
+
+
+def reference() -> str:
+    """The whole page."""
+    lines = ["# Reference", "", "All public names; `help(dalembert.simulate)` and the like say more.", ""]
+    for chapter, names in CHAPTERS.items():
+        lines += [f"## {chapter}", "", "| name | what it is |", "|---|---|"]
+        lines += [f"| `{name}` | {_line(name)} |" for name in names]
+        lines.append("")
+    functions = [n for n in da.__all__ if not any(n in names for names in CHAPTERS.values())]
+    lines += ["## Functions of SymPy, for convenience", "", ", ".join(f"`{n}`" for n in functions) + ".", ""]
+    return "\n".join(lines)
+
+
+def _line(name: str) -> str:
+    return CONSTANTS.get(name) or str(getattr(da, name).__doc__).strip().splitlines()[0]
+
+
+if __name__ == "__main__":
+    Path(__file__).with_name("reference.md").write_text(reference())

@@ -1,0 +1,143 @@
+"""Trajectories: arrays, datasets, files, pictures, continuation."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import dalembert as da
+
+
+@pytest.fixture(scope="module")
+def disk():
+    example = da.gallery.load("rolling-disk")
+    return da.simulate(
+        example.system, da.Midpoint(), h=0.05, steps=200, start=example.start, parameters=example.parameters
+    )
+
+
+@pytest.fixture(scope="module")
+def lanes():
+    example = da.gallery.load("pendulum")
+    start = {"theta": np.linspace(0.1, 1, 5), "theta.dot": 0}
+    return da.simulate(
+        example.system, da.Midpoint(), h=0.05, steps=100, every=4, start=start, parameters=example.parameters
+    )
+
+
+def test_arrays(disk, lanes):
+    x, *_ = disk.system.coordinates
+    assert disk.x.shape == disk.time.shape == (201,)
+    assert np.array_equal(disk.x, disk[x])
+    assert np.array_equal(disk[x.dot], disk["x.dot"])
+    assert disk.multipliers.shape == (201, 2)
+    assert np.array_equal(disk["multiplier.2"], disk.multipliers[:, 1])
+    assert lanes.theta.shape == (5, 26)
+    assert lanes.energy.shape == (5, 26)
+    assert lanes.time[1] == pytest.approx(0.2)
+    assert len(lanes) == 26
+    with pytest.raises(AttributeError, match="no 'speed'"):
+        disk.speed  # noqa: B018
+    with pytest.raises(KeyError, match="this run has x, y, theta, phi"):
+        disk["speed"]
+
+
+def test_quantity(disk):
+    x, y, _, _ = disk.system.coordinates
+    speed = disk.quantity(da.sqrt(x.dot**2 + y.dot**2))
+    assert speed == pytest.approx(np.hypot(disk[x.dot], disk[y.dot]))
+
+
+def test_momenta_and_velocities_fit(disk):
+    """p = dL/dv at the nodes, and the velocities satisfy the constraints there."""
+    m, I = (float(disk.parameters[k]) for k in ("m", "I"))
+    R = float(disk.parameters["R"])
+    assert disk["x.momentum"] == pytest.approx(m * disk["x.dot"], abs=1e-13)
+    assert disk["theta.momentum"] == pytest.approx(I * disk["theta.dot"], abs=1e-13)
+    assert disk["x.dot"] == pytest.approx(R * np.cos(disk.phi) * disk["theta.dot"], abs=1e-13)
+
+
+@pytest.mark.parametrize("which", ["disk", "lanes"])
+def test_save_and_load(which, request, tmp_path):
+    run = request.getfixturevalue(which)
+    back = da.load(run.save(tmp_path / "deep" / "run.nc"))
+    assert back.system == run.system
+    assert back.method == run.method
+    for name in ("time", "records", "carry", "codes"):
+        assert np.array_equal(getattr(back, name), getattr(run, name), equal_nan=True)
+    assert np.array_equal(back.energy, run.energy)
+    assert str(da.audit(back)) == str(da.audit(run))
+    assert back.lanes == run.lanes
+    assert back.parameters.keys() == run.parameters.keys()
+
+
+def test_save_and_load_a_discrete_system_and_a_reference(tmp_path):
+    x = da.coordinates("x")
+    k = da.parameters("k")
+    free = da.DiscreteSystem("free", [x], lagrangian=k * (x.at(1) - x.at(0)) ** 2 / da.step)
+    run = da.simulate(free, h=0.1, steps=10, start={x.at(0): 0, x.at(1): 1}, parameters={k: 1})
+    back = da.load(run.save(tmp_path / "a.nc"))
+    assert np.array_equal(back.x, run.x)
+    assert back.system.parameters == (k,)
+    example = da.gallery.load("pendulum")
+    run = da.simulate(
+        example.system, da.Reference(rtol=1e-7), h=0.1, steps=10, start=example.start, parameters=example.parameters
+    )
+    back = da.load(run.save(tmp_path / "b.nc"))
+    assert back.method == da.Reference(rtol=1e-7)
+
+
+def test_dataset(disk, lanes):
+    data = disk.dataset
+    assert set(data["x"].dims) == {"time"}
+    assert data.attrs["method"] == "Midpoint()"
+    assert data.attrs["h"] == 0.05
+    assert "energy" in data
+    assert data["multipliers"].shape == (201, 2)
+    assert lanes.dataset["theta"].dims == ("lane", "time")
+    assert (lanes.dataset["status"] == 0).all()
+
+
+@pytest.mark.parametrize("which", ["disk", "lanes"])
+def test_plot(which, request, tmp_path):
+    figure = request.getfixturevalue(which).plot(tmp_path / "pictures" / "run.png")
+    assert len(figure.axes) == 4
+    assert (tmp_path / "pictures" / "run.png").stat().st_size > 20_000
+
+
+def test_plot_of_a_discrete_system():
+    x = da.coordinates("x")
+    free = da.DiscreteSystem("free", [x], lagrangian=(x.at(1) - x.at(0)) ** 2 / da.step)
+    run = da.simulate(free, h=0.1, steps=10, start={x.at(0): 0, x.at(1): 1})
+    assert [a.get_title(loc="left") for a in run.plot().axes][2] == "momenta"
+
+
+def test_continue(disk):
+    """A continued run has the bits of an uninterrupted one."""
+    s, common = disk.system, {"h": 0.05, "parameters": disk.parameters}
+    example = da.gallery.load("rolling-disk")
+    half = da.simulate(s, da.Midpoint(), steps=77, start=example.start, **common)
+    rest = da.simulate(s, da.Midpoint(), steps=123, start=half, **common)
+    assert np.array_equal(rest.x, disk.x[77:])
+    assert np.array_equal(rest.multipliers, disk.multipliers[77:])
+    assert rest.time[0] == pytest.approx(disk.time[77])
+
+
+def test_progress_is_told():
+    example, told = da.gallery.load("pendulum"), []
+    da.simulate(
+        example.system, da.Midpoint(), h=0.001, steps=100_000, every=1000, start=example.start,
+        parameters=example.parameters, progress=lambda done, total: told.append((done, total)),
+    )  # fmt: skip
+    assert told[-1] == (100_000, 100_000)
+    assert len(told) > 1
+    assert [d for d, _ in told] == sorted(d for d, _ in told)
+
+
+def test_a_bar_can_be_shown(capfd):
+    example = da.gallery.load("pendulum")
+    common = {"h": 0.01, "steps": 1000, "start": example.start, "parameters": example.parameters}
+    da.simulate(example.system, da.Midpoint(), progress=True, **common)
+    assert "computing" in capfd.readouterr().err
+    da.simulate(example.system, da.Midpoint(), **common)
+    assert capfd.readouterr().err == ""
