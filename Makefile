@@ -25,7 +25,7 @@ bench: .venv/ready
 	$(BIN)/python benchmarks/run.py
 
 pictures: .venv/ready
-	$(BIN)/python docs/pictures.py
+	$(BIN)/python docs/make_pictures.py
 
 .venv/ready: pyproject.toml
 	$(PYTHON) -m venv .venv

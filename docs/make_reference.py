@@ -8,6 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import dalembert as da
+from dalembert import methods
 
 CONSTANTS = {
     "time": "The symbol of time.",
@@ -23,9 +24,7 @@ CHAPTERS = {
     "Systems": ["System", "evaluate", "gallery"],
     "Discrete systems": ["discretise", "DiscreteSystem", "FiniteDifferenceMap", "left_map", "midpoint_map", "right_map"],
     "Motion": ["simulate", "Trajectory", "Status", "audit", "load"],
-    "Integrators": [
-        "LeftPoint", "RightPoint", "Midpoint", "Trapezoidal", "StormerVerlet", "RungeKutta4", "Reference", "VariationalMethod",
-    ],
+    "Integrators": list(methods.__all__),
     "Errors": ["DalembertError", "ModelError", "MethodError", "StartError", "SimulationError", "ModelWarning"],
 }  # fmt: skip
 

@@ -35,6 +35,8 @@ from sympy import (
 
 from . import gallery
 from .errors import DalembertError, MethodError, ModelError, ModelWarning, SimulationError, StartError
+from .methods import *  # noqa: F403
+from .methods import __all__ as _methods
 from .model.coordinates import coordinates, parameters, step, time
 from .model.system import System
 
@@ -44,8 +46,6 @@ __version__ = "0.1.0"
 _LATER = {
     "DiscreteSystem": "discrete.system", "FiniteDifferenceMap": "discrete.maps", "discretise": "discrete.system",
     "left_map": "discrete.maps", "midpoint_map": "discrete.maps", "right_map": "discrete.maps",
-    "LeftPoint": "methods", "RightPoint": "methods", "Midpoint": "methods", "Trapezoidal": "methods",
-    "StormerVerlet": "methods", "RungeKutta4": "methods", "Reference": "methods", "VariationalMethod": "methods",
     "evaluate": "run.evaluate", "simulate": "run.simulate", "Trajectory": "run.trajectory", "load": "run.storage",
     "Status": "engine.status", "audit": "audit",
 }  # fmt: skip
@@ -55,16 +55,6 @@ if TYPE_CHECKING:
     from .discrete.maps import FiniteDifferenceMap, left_map, midpoint_map, right_map
     from .discrete.system import DiscreteSystem, discretise
     from .engine.status import Status
-    from .methods import (
-        LeftPoint,
-        Midpoint,
-        Reference,
-        RightPoint,
-        RungeKutta4,
-        StormerVerlet,
-        Trapezoidal,
-        VariationalMethod,
-    )  # fmt: skip
     from .run.evaluate import evaluate
     from .run.simulate import simulate
     from .run.storage import load
@@ -83,12 +73,12 @@ def __dir__() -> list[str]:
     return sorted([*globals(), *_LATER])
 
 
-__all__ = [
+__all__ = [  # noqa: PLE0604  (they are names)
     "coordinates", "parameters", "time", "step",
     "System", "evaluate",
     "discretise", "DiscreteSystem", "FiniteDifferenceMap", "left_map", "midpoint_map", "right_map",
     "simulate", "Trajectory", "Status", "audit", "load", "gallery",
-    "LeftPoint", "RightPoint", "Midpoint", "Trapezoidal", "StormerVerlet", "RungeKutta4", "Reference", "VariationalMethod",
+    *_methods,
     "DalembertError", "ModelError", "MethodError", "StartError", "SimulationError", "ModelWarning",
     "sin", "cos", "tan", "asin", "acos", "atan", "atan2", "sinh", "cosh", "tanh", "exp", "log", "sqrt", "pi", "Rational",
     "Abs", "sign", "Max", "Min", "Piecewise", "Heaviside", "Eq",

@@ -158,7 +158,7 @@ def _drift(error: Array) -> float:
 def _kept(method: Method | None, quantity: Literal["energy", "momentum"], free: bool) -> Expected:
     """What a method promises about a quantity that the theory conserves."""
     if quantity == "momentum":
-        return "exact" if method is None or method.momentum else "approximate"
+        return "exact" if method is not None and method.momentum else "approximate"
     return "bounded" if method is not None and method.symplectic and free else "approximate"
 
 

@@ -13,9 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-import sympy
-
-from .symbolic import Fast, fast, free_names, jacobian, slow
+from .symbolic import Fast, fast, free_names, jacobian
 
 TIME, STEP = "t", "step.h"
 """The names of time and of the step in every expression of a StepMap."""
@@ -77,15 +75,6 @@ class StepMap:
     def unknowns(self) -> tuple[str, ...]:
         """The unknowns of all blocks, in order."""
         return tuple(x for b in self.blocks for x in b.unknowns)
-
-    @property
-    def is_explicit(self) -> bool:
-        """Whether no nonlinear equation has to be solved."""
-        return all(b.is_linear for b in self.blocks)
-
-    def read(self, symbols: Sequence[sympy.Symbol]) -> tuple[sympy.Eq, ...]:
-        """The step as SymPy equations, written with the given symbols: what is shown is what runs."""
-        return tuple(sympy.Eq(slow(r, symbols), 0, evaluate=False) for b in self.blocks for r in b.residual)
 
 
 def pointwise(

@@ -102,10 +102,16 @@ def number(expression: Fast, values: Mapping[str, float]) -> float:
     """The value of an expression; not-a-number where it has none (a logarithm of zero, a root of minus one)."""
     import symengine
 
+    at = fast(expression).subs({symengine.Symbol(k): v for k, v in values.items()})
     try:
-        return float(fast(expression).subs({symengine.Symbol(k): v for k, v in values.items()}).n(53, real=True))
+        return float(at.n(53, real=True))
     except (RuntimeError, ValueError, TypeError, ZeroDivisionError):
+        pass
+    try:  # SymEngine evaluates no Piecewise; SymPy does
+        value = complex(sympy.sympify(at).evalf()) if "Piecewise" in str(at) else complex("nan")
+    except (TypeError, ValueError, ZeroDivisionError):
         return float("nan")
+    return value.real if abs(value.imag) <= 1e-14 * abs(value) else float("nan")
 
 
 def vanishes(expression: Any, samples: int = 4) -> bool:

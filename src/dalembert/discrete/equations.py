@@ -125,7 +125,9 @@ class DiscreteEquations:
         return tuple(Eq(sympy.expand(self._at(c, "k", "k+1")), 0, evaluate=False) for c in self.system.constraints)
 
     def __str__(self) -> str:
-        return "\n\n".join(sympy.pretty(e, wrap_line=False) for e in (*self.lagrange, *self.constraints))
+        return "\n\n".join(
+            sympy.pretty(e, wrap_line=False, use_unicode=True) for e in (*self.lagrange, *self.constraints)
+        )
 
     __repr__ = __str__
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from sympy import Expr, Symbol
@@ -38,7 +38,8 @@ class DiscreteSystem:
     variations: tuple[tuple[Fast, ...], ...]
     constraints: tuple[Fast, ...]
     parameters: tuple[Parameter, ...]
-    system: System | None
+    system: System | None = field(compare=False)
+    """The system it was made from, if any."""
 
     def __init__(
         self,

@@ -23,9 +23,9 @@ def folder() -> Path | None:
 
 @cache
 def engine_digest() -> str:
-    """A digest of the engine's own source, so that no code of another version is ever loaded."""
-    digest = hashlib.sha256()
-    for source in sorted(Path(__file__).parent.glob("*.py")):
+    """A digest of the source that makes machine code, so that no code of another version is ever loaded."""
+    digest, here = hashlib.sha256(), Path(__file__).parent
+    for source in sorted([*here.glob("*.py"), here.parent / "symbolic.py", here.parent / "stepmap.py"]):
         digest.update(source.read_bytes())
     return digest.hexdigest()
 

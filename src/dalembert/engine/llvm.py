@@ -108,7 +108,8 @@ class LLVMEmitter(Emitter):
 
     def store(self, array: Array, value: Index, at: Index = 0) -> None:
         address = self._address(array, at)
-        self._lines.append(f"  store {_TYPES[array.kind]} {value}, ptr {address}, align 8")
+        what = int(value) if isinstance(value, int) else value
+        self._lines.append(f"  store {_TYPES[array.kind]} {what}, ptr {address}, align 8")
 
     @contextmanager
     def when(self, condition: Handle) -> Iterator[None]:
@@ -192,11 +193,13 @@ def _target() -> Any:
 
 @cache
 def processor() -> str:
-    """What compiled code depends on besides its source: compiler and processor."""
+    """What compiled code depends on besides its source: the tools that make it and the processor."""
     import llvmlite
     import llvmlite.binding as llvm
+    import symengine
 
-    return f"llvmlite {llvmlite.__version__} {llvm.get_host_cpu_name()} {llvm.get_host_cpu_features().flatten()}"
+    tools = f"llvmlite {llvmlite.__version__} symengine {symengine.__version__}"
+    return f"{tools} {llvm.get_host_cpu_name()} {llvm.get_host_cpu_features().flatten()}"
 
 
 def compile_module(text: str) -> bytes:
@@ -208,7 +211,7 @@ def compile_module(text: str) -> bytes:
     module.verify()
     tuning = llvm.create_pipeline_tuning_options(speed_level=2)
     tuning.loop_vectorization = False
-    tuning.slp_vectorization = True
+    tuning.slp_vectorization = False  # three times the compile time, and no faster code in our measurements
     builder = llvm.create_pass_builder(machine, tuning)
     builder.getModulePassManager().run(module, builder)
     code: bytes = machine.emit_object(module)

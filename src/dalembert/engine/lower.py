@@ -96,6 +96,8 @@ class _Builder:
             return self._power(*e.args)
         if kind == "Abs":
             return self.put("call", "fabs", self.value(e.args[0]))
+        if kind == "sign":
+            return self._sign(self.value(e.args[0]))
         if kind in FUNCTIONS:
             return self.put("call", FUNCTIONS[kind], *map(self.value, e.args))
         if kind in RECIPROCALS:
@@ -179,6 +181,11 @@ class _Builder:
         half = self._integer_power(value, n // 2)
         square = self.put("mul", half, half)
         return self.put("mul", square, value) if n % 2 else square
+
+    def _sign(self, value: int) -> int:
+        zero = self.constant(0)
+        below = self.put("select", self.put("compare", "lt", value, zero), self.constant(-1), zero)
+        return self.put("select", self.put("compare", "lt", zero, value), self.constant(1), below)
 
     def _piecewise(self, args: Sequence[Fast]) -> int:
         pairs = list(zip(args[::2], args[1::2], strict=True))

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..stepmap import StepMap
+from ..symbolic import Fast
 from . import cache, kernels
 from .llvm import LLVMEmitter, compile_module, load, processor
 
@@ -20,9 +21,17 @@ Array = NDArray[Any]
 
 def _text(stepmap: StepMap) -> str:
     """Everything the machine code of a StepMap depends on."""
-    blocks = [(b.unknowns, [str(r) for r in b.residual], [str(g) for g in b.guess]) for b in stepmap.blocks]
-    outputs = [str(v) for v in stepmap.outputs.values()]
-    return repr((stepmap.state, stepmap.parameters, blocks, [str(u) for u in stepmap.update], outputs))
+    blocks = [(b.unknowns, [*map(_exact, b.residual)], [*map(_exact, b.guess)]) for b in stepmap.blocks]
+    outputs = [*map(_exact, stepmap.outputs.values())]
+    return repr((stepmap.state, stepmap.parameters, blocks, [*map(_exact, stepmap.update)], outputs))
+
+
+def _exact(expression: Fast) -> str:
+    """An expression as text; SymEngine prints 15 digits of a real number, which does not tell it from its neighbours."""
+    import symengine
+
+    reals = expression.atoms(symengine.RealDouble)
+    return str(expression.xreplace({r: symengine.Symbol(float(r).hex()) for r in reals}) if reals else expression)
 
 
 @lru_cache(maxsize=256)

@@ -13,6 +13,10 @@ class Status(IntEnum):
     NO_SOLUTION = 2
     LEFT_DOMAIN = 3
     NOT_FINITE = 4
+    INTERRUPTED = 5
+
+    def __str__(self) -> str:
+        return self.sentence
 
     @property
     def sentence(self) -> str:
@@ -26,4 +30,5 @@ _SENTENCES = {
     Status.NO_SOLUTION: "no solution found: the iteration for the next state did not converge",
     Status.LEFT_DOMAIN: "left the domain: an expression has no value there (a root, a logarithm, a division by zero)",
     Status.NOT_FINITE: "not finite: a state or parameter is infinite or not a number",
+    Status.INTERRUPTED: "interrupted",
 }

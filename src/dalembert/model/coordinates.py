@@ -204,10 +204,10 @@ step = _Step("step.h", positive=True)
 
 def _named(kind: str, made: Any) -> Any:
     for symbol in made if isinstance(made, tuple) else (made,):
-        if not symbol.name.isidentifier():
+        if not (symbol.name.isidentifier() and symbol.name.isascii()):
             raise ModelError(
-                f"{kind}: {symbol.name!r} is not a name. Names are letters, digits and underscores, "
-                f'beginning with a letter, separated by spaces: {kind}("x y theta").'
+                f"{kind}: {symbol.name!r} is not a name. Names are ASCII letters, digits and underscores, beginning with a "
+                f'letter, separated by spaces: {kind}("x y theta"). Greek letters are spelled out and printed as letters.'
             )
         if symbol.name == time.name:
             raise ModelError(f'{kind}: the name "t" is taken by time. Use `dalembert.time` for time, or another name.')

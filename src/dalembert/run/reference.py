@@ -34,7 +34,7 @@ def solve_reference(
     with Progress(progress, len(start.q)) as shown:
         for lane, state in enumerate(np.column_stack([start.q, start.second])):
             reached, code = _solve(system, method, state, rows[lane : lane + 1], times, records[lane])
-            codes[lane, :2] = code, min(reached * every, steps)
+            codes[lane, :2] = code, reached * every if code else steps
             shown.tell(lane + 1)
     return Trajectory(
         system=system, method=method, h=h, every=every, time=times, parameters=values, records=records, columns=names,

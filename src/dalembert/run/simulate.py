@@ -65,6 +65,7 @@ def simulate(
     count = _steps(h, until, steps, every, begun.time)
     if isinstance(method, Reference):
         assert isinstance(system, System)
+        _one_position(begun, method)
         run = solve_reference(system, method, begun, values, rows, h, count, every, progress)
     else:
         stepper = Stepper(_step_map(system, method))
@@ -98,6 +99,9 @@ def _check_method(system: Any, method: Any) -> None:
         raise MethodError(f"simulate: got {system!r} ({type(system).__name__}). Expected a System or a DiscreteSystem.")
     if isinstance(method, type) and issubclass(method, Method):
         raise MethodError(f"simulate: {method.__name__} is a class. Write {method.__name__}(), with parentheses.")
+    if isinstance(method, Method) and not hasattr(method, "order"):
+        name = type(method).__name__
+        raise MethodError(f"simulate: {name} claims no order. Write order = 2 (or what it is) in the class {name}.")
     if not isinstance(method, Method):
         raise MethodError(f"simulate: got the method {method!r}. Expected one such as Midpoint() or Reference().")
 
@@ -136,7 +140,7 @@ def _start(system: System | DiscreteSystem, given: Any, values: dict[str, Array]
         count = lanes(values)
         rows = columns(values, [p.name for p in system.parameters], count)
         return resolve_start(system, given, values, rows)
-    return read_start(system.coordinates, given, values, 0)[0]
+    return read_start(system.coordinates, given, values, 0, usual="two positions")[0]
 
 
 def _step_map(system: System | DiscreteSystem, method: Method | None) -> StepMap:
@@ -144,6 +148,14 @@ def _step_map(system: System | DiscreteSystem, method: Method | None) -> StepMap
         return step_map(system)
     assert method is not None
     return method.step_map(system)
+
+
+def _one_position(start: Start, method: Method | None) -> None:
+    if start.kind == "two positions":
+        raise StartError(
+            f"start: {method!r} starts from position and velocity, or position and momentum. Two positions are for "
+            f"variational methods, such as Midpoint()."
+        )
 
 
 def _first_carry(
@@ -165,9 +177,8 @@ def _first_carry(
         if isinstance(method, VariationalMethod) and isinstance(system, System):
             discrete = method.discrete_system(system)
         if discrete is None:
-            raise StartError(
-                f"start: {method!r} starts from position and velocity. Two positions are for variational methods."
-            )
+            _one_position(start, method)
+        assert discrete is not None
         p = two_position_momenta(discrete, start, rows, h)
         return stepper.carry(np.column_stack([start.q, p]), seed((start.second - start.q) / h))
     if isinstance(system, DiscreteSystem):
@@ -201,12 +212,15 @@ def _advance(
     residual = np.full(len(carry), np.nan)
     rows = np.ascontiguousarray(rows)
     with Progress(progress, steps) as shown:
-        for at, size in chunks(steps, len(carry), shown):
-            row = -(-(begin + at) // every) - first
-            stepper.advance(
-                carry, rows, codes, residual, records, begin=begin + at, steps=size, every=every,
-                closing=at + size == steps and (begin + steps) % every == 0, row=row, t0=t0, h=h,
-            )  # fmt: skip
+        try:
+            for at, size in chunks(steps, len(carry), shown):
+                row = -(-(begin + at) // every) - first
+                stepper.advance(
+                    carry, rows, codes, residual, records, begin=begin + at, steps=size, every=every,
+                    closing=at + size == steps and (begin + steps) % every == 0, row=row, t0=t0, h=h,
+                )  # fmt: skip
+        except KeyboardInterrupt:  # a chunk in progress is finished first, so what there is, is whole
+            codes[(codes[:, 0] == 0) & (codes[:, 1] < begin + steps), 0] = Status.INTERRUPTED
     return Trajectory(
         system=system, method=method, h=h, every=every, time=t0 + h * (every * (first + np.arange(total))),
         parameters=values, records=records, columns=(*stepper.stepmap.state, *stepper.stepmap.outputs), codes=codes,
@@ -219,14 +233,18 @@ def _continued(
     parameters: Values | None, every: int, progress: Report, strict: bool,
 ) -> Trajectory:  # fmt: skip
     """Go on from the end of an earlier run, bit for bit as if it had never stopped."""
-    same = system == earlier.system and method == earlier.method and h == earlier.h
-    if parameters is not None:
-        given = parameter_values(parameters, system.parameters)
-        same = same and all(np.array_equal(given[k], earlier.parameters[k]) for k in given)
-    if not same or isinstance(method, Reference):
+    given = earlier.parameters if parameters is None else parameter_values(parameters, system.parameters)
+    kept = {
+        "system": system == earlier.system,
+        "method": method == earlier.method and not isinstance(method, Reference),
+        "h": h == earlier.h,
+        "parameters": all(np.array_equal(given[k], v) for k, v in earlier.parameters.items() if k in given),
+    }
+    if not all(kept.values()):
+        changed = ", ".join(name for name, same in kept.items() if not same)
         raise StartError(
-            "start: a run is continued with its own system, method, h and parameters, and Reference runs are not "
-            "continued. To change something, start from the last state: {x: run.x[-1], x.dot: run[x.dot][-1], ...}."
+            f"start: a run is continued with its own system, method (not Reference), h and parameters; here the {changed} "
+            f"cannot be continued with. To change it, start from a state: {{x: run.x[-1], x.dot: run[x.dot][-1], ...}}."
         )
     if not earlier.ok:
         raise StartError("start: the earlier run ended early, so there is nothing to continue from.")
@@ -255,12 +273,14 @@ def _continued(
 
 
 def _checked(run: Trajectory, strict: bool) -> Trajectory:
-    if strict and not run.ok:
+    interrupted = (run.codes[:, 0] == Status.INTERRUPTED).any()
+    if not run.ok and (strict or interrupted):
         raise SimulationError(_failure(run), run)
     return run
 
 
 _REMEDY = {
+    Status.INTERRUPTED: "Continue from the last state if you like.",
     Status.SINGULAR: "Check that masses are positive and that constraints are independent at this state.",
     Status.NO_SOLUTION: "Try a smaller h; if it fails at the same time, look at the state there: the motion may end.",
     Status.LEFT_DOMAIN: "Try a smaller h; if it fails at the same time, the motion runs into a singularity there.",

@@ -23,11 +23,14 @@ OFF = 1e-9
 """A start is on the constraints if their value is below this, relative to the size of what enters them."""
 
 
+Kind = Literal["velocity", "momentum", "two positions"]
+
+
 @dataclass(frozen=True)
 class Start:
     """A complete, checked start; arrays have one row per lane."""
 
-    kind: Literal["velocity", "momentum", "two positions"]
+    kind: Kind
     time: float
     q: Array
     second: Array
@@ -39,16 +42,19 @@ point_map = lru_cache(maxsize=256)(PointMap)
 
 
 def read_start(
-    coordinates: Sequence[Coordinate], given: Values, parameters: dict[str, Array], fixed: int
+    coordinates: Sequence[Coordinate], given: Values, parameters: dict[str, Array], fixed: int, usual: Kind = "velocity"
 ) -> tuple[Start, list[int]]:
-    """What a start dictionary says; also which velocities it leaves out, at most `fixed` of them."""
+    """What a start dictionary says; also which velocities it leaves out, at most `fixed` of them.
+
+    `usual` is the kind of start to ask for if only positions are given.
+    """
     keys = [s for q in coordinates for s in (q, q.dot, q.momentum, q.at(0), q.at(1))]
     found = by_name(given, [*keys, time], "start")
     t0 = found.pop(time.name, np.zeros(()))
     if t0.ndim:
         raise StartError("start: time is an array. All lanes start at one time; give one number.")
     count = lanes(found, parameters)
-    kind = _kind(coordinates, found)
+    kind = _kind(coordinates, found) or usual
     first = [q.at(0).name if kind == "two positions" else q.name for q in coordinates]
     second = {
         "velocity": [q.dot.name for q in coordinates],
@@ -64,10 +70,8 @@ def read_start(
     return start, [second.index(n) for n in lacking]
 
 
-def _kind(
-    coordinates: Sequence[Coordinate], found: dict[str, Array]
-) -> Literal["velocity", "momentum", "two positions"]:
-    used = {
+def _kind(coordinates: Sequence[Coordinate], found: dict[str, Array]) -> Kind | None:
+    used: dict[Kind, list[str]] = {
         "velocity": [q.dot.name for q in coordinates if q.dot.name in found],
         "momentum": [q.momentum.name for q in coordinates if q.momentum.name in found],
         "two positions": [s.name for q in coordinates for s in (q.at(0), q.at(1)) if s.name in found],
@@ -76,9 +80,7 @@ def _kind(
     if len(kinds) > 1:
         told = "; ".join(", ".join(names) for names in used.values() if names)
         raise StartError(f"start: it mixes ways to start ({told}). Give velocities, or momenta, or two positions.")
-    if kinds == ["two positions"]:
-        return "two positions"
-    return "momentum" if kinds == ["momentum"] else "velocity"
+    return kinds[0] if kinds else None
 
 
 def _incomplete(coordinates: Sequence[Coordinate], absent: list[str], lacking: list[str], kind: str, fixed: int) -> str:
@@ -104,6 +106,10 @@ def resolve_start(system: System, given: Values, parameters: dict[str, Array], r
     start, missing = read_start(system.coordinates, given, parameters, len(system.constraints))
     rows = np.broadcast_to(rows, (len(start.q), rows.shape[1])) if len(rows) == 1 else rows
     if start.kind == "two positions":
+        if system.holonomic:
+            at_rest = Start("velocity", start.time, start.q, np.zeros_like(start.q), start.lanes)
+            value, _, row = _constraint_table(system, at_rest, rows)
+            _refuse_positions(system, start, value, row)
         return start
     if start.kind == "momentum":
         v, status = point_map(maps.velocity_map(system))(_points(start), rows)
@@ -141,10 +147,10 @@ def _refuse_momenta(system: System, given: Array, admissible: Array) -> None:
 
 def _admissible(system: System, start: Start, missing: list[int], rows: Array) -> Array:
     """Velocities that satisfy the constraints, the missing ones filled in; or an error with the residual."""
-    n, m = len(system.coordinates), len(system.constraints)
-    table, _ = point_map(maps.constraint_map(system))(_points(start), rows)
-    parts = table.reshape(len(start.q), m, n + 2)
-    value, drift, row = parts[..., 0], parts[..., 1], parts[..., 2:]
+    n = len(system.coordinates)
+    value, drift, row = _constraint_table(system, start, rows)
+    known_numbers: Array = np.asarray(np.isfinite(row).all(axis=(1, 2)))  # other lanes end with their own status
+    row = np.where(known_numbers[:, None, None], row, np.eye(len(system.constraints), n))
     _refuse_positions(system, start, value, row)
     known = [i for i in range(n) if i not in missing]
     velocity = start.second.copy()
@@ -157,10 +163,19 @@ def _admissible(system: System, start: Start, missing: list[int], rows: Array) -
             raise StartError(_undetermined(system, missing))
         velocity[:, missing] = np.einsum("lia,la->li", np.linalg.pinv(part), right)
         right = right - np.einsum("lai,li->la", part, velocity[:, missing])
-    lane, a = np.unravel_index(int((np.abs(right) - OFF * (1 + terms)).argmax()), right.shape)
-    if np.abs(right[lane, a]) > OFF * (1 + terms[lane, a]):
+    excess = np.nan_to_num(np.abs(right) - OFF * (1 + terms), nan=-1.0)
+    lane, a = np.unravel_index(int(excess.argmax()), right.shape)
+    if excess[lane, a] > 0:
         raise StartError(_off_velocity(system, int(lane), int(a), -right[lane, a], start))
     return velocity
+
+
+def _constraint_table(system: System, start: Start, rows: Array) -> tuple[Array, Array, Array]:
+    """Value, drift and coefficients of every constraint in every lane."""
+    n, m = len(system.coordinates), len(system.constraints)
+    table, _ = point_map(maps.constraint_map(system))(_points(start), rows)
+    parts = table.reshape(len(start.q), m, n + 2)
+    return parts[..., 0], parts[..., 1], parts[..., 2:]
 
 
 def _lane(start: Start, lane: int) -> str:
@@ -189,9 +204,9 @@ def _refuse_positions(system: System, start: Start, value: Array, row: Array) ->
     if not a:
         return
     size = 1 + np.abs(row[:, a] * start.q[:, None, :]).sum(axis=-1)
-    excess = np.abs(value[:, a]) - OFF * size
+    excess = np.nan_to_num(np.abs(value[:, a]) - OFF * size, nan=-1.0)
     lane, k = np.unravel_index(int(excess.argmax()), excess.shape)
-    if not excess[lane, k] <= 0:
+    if excess[lane, k] > 0:
         gradient, residual = row[lane, a], value[lane, a]
         nearest = start.q[lane] - np.linalg.pinv(gradient) @ residual
         hint = ", ".join(f"{q}: {x:.10g}" for q, x in zip(system.coordinates, nearest, strict=True))

@@ -32,19 +32,24 @@ def to_dataset(run: Trajectory) -> xarray.Dataset:
         variables[q.dot.name] = (over, run[q.dot], {"long_name": f"velocity of {q}"})
         variables[q.momentum.name] = (over, run[q.momentum], {"long_name": f"momentum of {q}"})
     if run.system.constraints:
-        variables["multipliers"] = ((*over, "constraint"), run.multipliers)
+        variables[_free("multipliers", run)] = ((*over, "constraint"), run.multipliers)
     if isinstance(run.system, System):
-        variables["energy"] = (over, run.energy, {"long_name": "energy (Jacobi integral)"})
+        variables[_free("energy", run)] = (over, run.energy, {"long_name": "energy (Jacobi integral)"})
     variables |= {
-        "status": (("run",), run.codes[:, 0].astype(np.int32), {"long_name": "0: every step converged"}),
-        "last_step": (("run",), run.codes[:, 1].astype(np.int32)),
-        "iterations": (("run",), run.codes[:, 2].astype(float)),
-        "residual": (("run",), run.residual),
-        "parameters": (("run", "parameter"), run._parameter_rows),
-        "carry": (("run", "carried"), run.carry),
-        "records": (("run", "time", "column"), run.records),
+        _free("status", run): (("run",), run.codes[:, 0].astype(np.int32), {"long_name": "0: every step converged"}),
+        "run.last_step": (("run",), run.codes[:, 1].astype(np.int32)),
+        "run.iterations": (("run",), run.codes[:, 2].astype(float)),
+        "run.residual": (("run",), run.residual),
+        "run.parameters": (("run", "parameter"), run._parameter_rows),
+        "run.carry": (("run", "carried"), run.carry),
+        "run.records": (("run", "time", "column"), run.records),
     }
     return xarray.Dataset(variables, coords={"time": run.time}, attrs=_provenance(run))
+
+
+def _free(name: str, run: Trajectory) -> str:
+    """The name of a quantity, unless a coordinate has it."""
+    return f"run.{name}" if any(q.name == name for q in run.system.coordinates) else name
 
 
 def _provenance(run: Trajectory) -> dict[str, Any]:
@@ -53,7 +58,7 @@ def _provenance(run: Trajectory) -> dict[str, Any]:
         "title": run.system.name,
         "software": f"dalembert {run.version}",
         "method": repr(run.method),
-        "method_options": json.dumps({} if run.method is None else run.method.__dict__),
+        "method_options": json.dumps(run.method.__dict__ if _is_own(run.method) else None),
         "h": run.h,
         "every": run.every,
         "t0": run.t0,
@@ -68,6 +73,11 @@ def _provenance(run: Trajectory) -> dict[str, Any]:
 
 def _model(system: System | DiscreteSystem) -> str:
     return discrete_serial.dumps(system) if isinstance(system, DiscreteSystem) else serial.dumps(system)
+
+
+def _is_own(method: Method | None) -> bool:
+    """Whether a method is the library's; of a user's only the name is saved."""
+    return type(method) in REGISTRY.values()
 
 
 def save(run: Trajectory, path: str | Path) -> Path:
@@ -93,7 +103,9 @@ def load(path: str | Path) -> Trajectory:
     except (KeyError, TypeError, ValueError) as error:
         raise StartError(f"load: {source} is not a run saved by dalembert ({error}).") from None
     system = (discrete_serial if kind == "DiscreteSystem" else serial).loads(given["model"])
-    codes = np.stack([data[k].values.astype(np.int64) for k in ("status", "last_step", "iterations")], axis=1)
+    status = "run.status" if "run.status" in data else "status"
+    names = (status, "run.last_step", "run.iterations")
+    codes = np.stack([data[k].values.astype(np.int64) for k in names], axis=1)
     return Trajectory(
         system=system,
         method=_method(given),
@@ -101,12 +113,12 @@ def load(path: str | Path) -> Trajectory:
         every=int(given["every"]),
         time=data["time"].values.astype(float),
         parameters={k: np.asarray(v, dtype=float) for k, v in json.loads(given["parameters"]).items()},
-        records=np.ascontiguousarray(data["records"].values, dtype=float),
+        records=np.ascontiguousarray(data["run.records"].values, dtype=float),
         columns=tuple(json.loads(given["columns"])),
         codes=codes,
-        residual=data["residual"].values.astype(float),
+        residual=data["run.residual"].values.astype(float),
         lanes=None if int(given["lanes"]) < 0 else int(given["lanes"]),
-        carry=np.ascontiguousarray(data["carry"].values, dtype=float),
+        carry=np.ascontiguousarray(data["run.carry"].values, dtype=float),
         begin=int(given["first_step"]),
         t0=float(given["t0"]),
         version=str(given["software"]).split()[-1],
@@ -114,6 +126,5 @@ def load(path: str | Path) -> Trajectory:
 
 
 def _method(given: Any) -> Method | None:
-    """The method by name; a method that is not the library's own is known by its text only."""
-    kind = REGISTRY.get(str(given["method"]).split("(", maxsplit=1)[0])
-    return kind(**json.loads(given["method_options"])) if kind else None
+    options = json.loads(given["method_options"])
+    return None if options is None else REGISTRY[str(given["method"]).split("(", maxsplit=1)[0]](**options)

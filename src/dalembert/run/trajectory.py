@@ -9,12 +9,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sympy import Symbol
+from sympy import Basic, Symbol
 
 from ..discrete.system import DiscreteSystem
 from ..engine.status import Status
+from ..errors import ModelError
 from ..methods.base import Method
-from ..model.coordinates import time
+from ..model import checks
+from ..model.coordinates import multiplier, time
 from ..model.system import System
 from ..theory import pointwise as maps
 from ..theory.lagrange import energy
@@ -69,7 +71,7 @@ class Trajectory:
     @property
     def iterations(self) -> float:
         """Newton iterations per step, on average."""
-        done = self.codes[:, 1].sum()
+        done = (self.codes[:, 1] - self.begin).sum()
         return float(self.codes[:, 2].sum() / done) if done else 0.0
 
     # arrays
@@ -147,7 +149,10 @@ class Trajectory:
     def quantity(self, expression: Any) -> Array:
         """Any expression in coordinates, velocities, parameters and time, along the motion."""
         if isinstance(self.system, DiscreteSystem):
-            raise TypeError("a discrete system has no velocities; compute from its positions and momenta instead.")
+            raise ModelError("a discrete system has no velocities; compute from its positions and momenta instead.")
+        if isinstance(expression, Basic):
+            known = {*self.system.coordinates, *self.system.velocities, *self.system.parameters}
+            checks.symbols(checks.expression(expression, "quantity"), known, "quantity")
         table = self._at_points(maps.quantity_map(self.system, {"quantity": expression}), self._velocities)
         return self._shaped(table[..., 0])
 
@@ -156,7 +161,7 @@ class Trajectory:
         """The energy (Jacobi integral) along the motion."""
         if "energy" not in self._cache:
             if isinstance(self.system, DiscreteSystem):
-                raise AttributeError("a discrete system given by its discrete Lagrangian alone has no energy.")
+                raise ModelError("a discrete system given by its discrete Lagrangian alone has no energy.")
             self._cache["energy"] = self.quantity(energy(self.system))
         return self._cache["energy"]
 
@@ -182,8 +187,9 @@ class Trajectory:
                 return self._shaped(self._velocities[..., i])
             if name == q.momentum.name:
                 return self._shaped(self._momenta[..., i])
-        if name.startswith("multiplier."):
-            return self.multipliers[..., int(name.split(".")[1]) - 1]
+        for a in range(len(self.system.constraints)):
+            if name == multiplier(a + 1).name:
+                return self.multipliers[..., a]
         names = ", ".join(q.name for q in self.system.coordinates)
         raise KeyError(f"{name}: this run has {names}, their .dot and .momentum, and the multipliers.")
 

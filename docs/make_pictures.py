@@ -1,0 +1,25 @@
+"""Draws the pictures of the documentation.
+
+python docs/make_pictures.py
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import dalembert as da
+
+PICTURES = Path(__file__).with_name("pictures")
+
+
+def sleigh() -> None:
+    """The Chaplygin sleigh turns round: the picture of the README."""
+    example = da.gallery.load("chaplygin-sleigh")
+    run = da.simulate(
+        example.system, da.Midpoint(), h=0.01, until=20, start=example.start, parameters=example.parameters
+    )
+    run.plot(PICTURES / "chaplygin-sleigh.png")
+
+
+if __name__ == "__main__":
+    sleigh()
