@@ -133,7 +133,7 @@ def discretise(system: System, map: Discretisation) -> DiscreteSystem:
         lagrangian=rule(system.lagrangian),
         force_minus=minus,
         force_plus=plus,
-        variations=tuple(tuple(map_ for map_ in (fast(a) for a in w)) for w in system.variations),
+        variations=tuple(tuple(fast(a) for a in w) for w in system.variations),
         constraints=tuple(
             substitute(c.expression, end) if c.is_holonomic else rule(c.expression) / h for c in system.constraints
         ),
@@ -153,21 +153,19 @@ def _density(expression: Any, q: Sequence[Coordinate]) -> Density:
 
 
 def _discrete_forces(system: System, map: Discretisation) -> tuple[tuple[Fast, ...], tuple[Fast, ...]]:
-    """F_d- and F_d+: the rule applied to the virtual work F.dq, whose displacements are two more sets of slots."""
-    n = len(system.coordinates)
+    """F_d- and F_d+: the rule applied to the virtual work F.dq, where dq moves with the slots as the position does."""
+    q = system.coordinates
     if not any(system.force):
-        return (fast(0),) * n, (fast(0),) * n
-    import symengine
-
-    start = [symengine.Symbol(f"{c.name}.displacement.0") for c in system.coordinates]
-    end = [symengine.Symbol(f"{c.name}.displacement.1") for c in system.coordinates]
-    densities = [_density(f, system.coordinates) for f in system.force]
+        return (fast(0),) * len(q), (fast(0),) * len(q)
+    slots = [c.at(k) for k in (0, 1) for c in q]
+    displacements = [fast(f"{s.name}.displacement") for s in slots]
+    densities = [_density(f, q) for f in system.force]
 
     def work(position: Vector, velocity: Vector, instant: Fast) -> Fast:
-        terms = (f(position, velocity, instant) * position[n + i] for i, f in enumerate(densities))
-        return sum(terms, start=fast(0))
+        moved = [sum(d * s for d, s in zip(gradient(x, slots), displacements, strict=True)) for x in position]
+        return sum(f(position, velocity, instant) * d for f, d in zip(densities, moved, strict=True))
 
-    q0 = vector([*(c.at(0) for c in system.coordinates), *start])
-    q1 = vector([*(c.at(1) for c in system.coordinates), *end])
+    q0, q1 = vector([c.at(0) for c in q]), vector([c.at(1) for c in q])
     total = map.discrete_lagrangian(work, q0, q1, fast(time), fast(step))
-    return tuple(gradient(total, start)), tuple(gradient(total, end))
+    forces = gradient(total, displacements)
+    return tuple(forces[: len(q)]), tuple(forces[len(q) :])
