@@ -8,15 +8,15 @@ import sympy
 
 import dalembert as da
 from dalembert.engine.tangent import tangent
-from dalembert.methods import REGISTRY
 
 from . import systems
+from .methods import METHODS, accepts
 
-FIXED_STEP = [m for m in REGISTRY.values() if not m.adaptive]
+FREE = [m for m in METHODS if accepts(m, systems.free) or accepts(m, systems.separable)]
 
 
 def case_for(method):
-    return systems.separable() if method is da.StormerVerlet else systems.free()
+    return systems.free() if accepts(method, systems.free) else systems.separable()
 
 
 def random_states(n, seed=1):
@@ -39,7 +39,7 @@ def to_momenta(case, state, t):
 def symplectic_defect(method, h=0.1, t=0.3):
     """The largest entry of T^t J T - J over random states, T the exact tangent map in (q, p)."""
     case = case_for(method)
-    step_map, n = method().step_map(case.system), len(case.system.coordinates)
+    step_map, n = method.step_map(case.system), len(case.system.coordinates)
     J = np.block([[np.zeros((n, n)), np.eye(n)], [-np.eye(n), np.zeros((n, n))]])
     worst = 0.0
     for state in random_states(2 * n):
@@ -50,7 +50,7 @@ def symplectic_defect(method, h=0.1, t=0.3):
     return worst
 
 
-@pytest.mark.parametrize("method", FIXED_STEP)
+@pytest.mark.parametrize("method", FREE, ids=repr)
 def test_symplectic(method):
     defect = symplectic_defect(method)
     if method.symplectic:
@@ -65,7 +65,7 @@ def test_there_is_a_control_for_symplecticity():
 
 def asymmetry(method, h=0.1, t=0.3):
     case = case_for(method)
-    step_map = method().step_map(case.system)
+    step_map = method.step_map(case.system)
     worst = 0.0
     for state in random_states(len(step_map.state), seed=2):
         after, _ = tangent(step_map, state, values(case), h, t)
@@ -74,7 +74,7 @@ def asymmetry(method, h=0.1, t=0.3):
     return worst
 
 
-@pytest.mark.parametrize("method", FIXED_STEP)
+@pytest.mark.parametrize("method", FREE, ids=repr)
 def test_symmetric(method):
     """A step backward undoes a step forward; methods that do not claim it are the controls."""
     if method.symmetric:
@@ -103,11 +103,11 @@ LONG = 100_000
 def long_run(name, method, h, **more):
     example = da.gallery.load(name)
     return da.simulate(
-        example.system, method(), h=h, steps=LONG, every=100, start=example.start, parameters=example.parameters, **more
+        example.system, method, h=h, steps=LONG, every=100, start=example.start, parameters=example.parameters, **more
     )
 
 
-@pytest.mark.parametrize("method", [m for m in FIXED_STEP if m is not da.StormerVerlet])
+@pytest.mark.parametrize("method", [m for m in METHODS if accepts(m, systems.free)], ids=repr)
 def test_momentum(method):
     """The momentum of a cyclic coordinate over 1e5 steps: to rounding, or visibly not."""
     run = long_run("spherical-pendulum", method, 0.02)
@@ -121,15 +121,12 @@ def test_momentum(method):
 
 def test_momentum_stormer_verlet():
     """Angular momentum is no cyclic momentum in Cartesian coordinates, but quadratic invariance makes it exact."""
-    run = long_run("kepler", da.StormerVerlet, 0.02)
+    run = long_run("kepler", da.StormerVerlet(), 0.02)
     x, y, px, py = (run[k] for k in ("x", "y", "x.momentum", "y.momentum"))
     assert np.abs((x * py - y * px) / (x * py - y * px)[0] - 1).max() < 1e-11
 
 
-CONSTRAINED = [m for m in FIXED_STEP if m is not da.StormerVerlet]
-
-
-@pytest.mark.parametrize("method", CONSTRAINED)
+@pytest.mark.parametrize("method", [m for m in METHODS if accepts(m, systems.holonomic)], ids=repr)
 def test_holonomic_constraint(method):
     run = long_run("pendulum-cartesian", method, 0.02, strict=False)  # the control ends early, far off the circle
     l = float(run.parameters["l"])
@@ -140,7 +137,7 @@ def test_holonomic_constraint(method):
         assert off > 1e-9, "the control must fail the check"
 
 
-@pytest.mark.parametrize("method", CONSTRAINED)
+@pytest.mark.parametrize("method", [m for m in METHODS if accepts(m, systems.nonholonomic)], ids=repr)
 def test_kinematic_constraint(method):
     """On every step for variational methods; at the nodes for the control."""
     run = long_run("nonholonomic-particle", method, 0.05)
@@ -152,7 +149,7 @@ def test_kinematic_constraint(method):
         assert off > 1e-9, "the control must fail the check"
 
 
-@pytest.mark.parametrize("method", [da.LeftPoint, da.Midpoint, da.Trapezoidal])
+@pytest.mark.parametrize("method", [da.LeftPoint(), da.Midpoint(), da.Trapezoidal()], ids=repr)
 def test_audit_agrees(method):
     run = long_run("nonholonomic-particle", method, 0.05)
     audit = da.audit(run)
@@ -160,7 +157,9 @@ def test_audit_agrees(method):
     assert audit["energy"].theory == "conserved"
 
 
-@pytest.mark.parametrize(("method", "grows"), [(da.Midpoint, False), (da.Trapezoidal, False), (da.RungeKutta4, True)])
+@pytest.mark.parametrize(
+    ("method", "grows"), [(da.Midpoint(), False), (da.Trapezoidal(), False), (da.RungeKutta4(), True)]
+)
 def test_energy_drift(method, grows):
     """Over 1e5 steps the energy of a symplectic method oscillates; the control drifts."""
     run = long_run("pendulum", method, 0.1)

@@ -185,9 +185,17 @@ def test_coordinates_and_parameters(call, message):
         lambda: system(potential=sympy.Derivative(x**2, x)),
         f"potential: Derivative(x**2, x) {NO_FUNCTIONS}",
     ),
-    ("text for the kinetic energy", lambda: system(kinetic="m*x.dot**2"), f"kinetic: got the text 'm*x.dot**2'. {TEXT}"),
+    (
+        "text for the kinetic energy",
+        lambda: system(kinetic="m*x.dot**2"),
+        f"kinetic: got the text 'm*x.dot**2'. {TEXT}",
+    ),
     ("text for a constraint", lambda: plane(constraints=["x - y"]), f"constraint: got the text 'x - y'. {TEXT}"),
-    ("nothing for a force", lambda: system(forces={x: None}), "force on x: got None (NoneType). Expected a scalar expression."),
+    (
+        "nothing for a force",
+        lambda: system(forces={x: None}),
+        "force on x: got None (NoneType). Expected a scalar expression.",
+    ),
     (
         "a list for the potential",
         lambda: system(potential=[x, 1]),

@@ -87,10 +87,10 @@ class Stepper:
         return len(self.stepmap.state) + len(self.stepmap.outputs)
 
     def carry(self, state: Array, seed: Array | None = None) -> Array:
-        """What lanes carry at the beginning: their state, and the solution to expect if one is known."""
+        """What lanes carry at the beginning: their state (what it lacks is zero), and the solution to expect, if known."""
         lanes, n = len(state), len(self.stepmap.unknowns)
         carry = np.zeros((lanes, kernels.carry_width(self.stepmap)))
-        carry[:, : len(self.stepmap.state)] = state
+        carry[:, : state.shape[1]] = state
         if seed is not None and n:
             carry[:, len(self.stepmap.state) : len(self.stepmap.state) + n] = seed
             carry[:, -1] = 1

@@ -1,14 +1,16 @@
 """Integrators: each a small file with a formula and its claims. A new one is imported and named here, nowhere else."""
 
 from .base import Method, VariationalMethod
+from .gauss import Gauss
 from .left_point import LeftPoint
+from .lobatto import Lobatto, Rattle
 from .midpoint import Midpoint
 from .reference import Reference
 from .right_point import RightPoint
 from .runge_kutta import RungeKutta4
 from .trapezoidal import StormerVerlet, Trapezoidal
 
-METHODS = (LeftPoint, RightPoint, Midpoint, Trapezoidal, StormerVerlet, RungeKutta4, Reference)
+METHODS = (LeftPoint, RightPoint, Midpoint, Trapezoidal, StormerVerlet, Gauss, Lobatto, Rattle, RungeKutta4, Reference)
 
 REGISTRY: dict[str, type[Method]] = {m.__name__: m for m in METHODS}
 """Every method, by name: what tests, tables, the command line and files go by."""

@@ -167,10 +167,12 @@ def _first_carry(
     h: float,
 ) -> Array:
     """The state at the first node, and the step velocity to expect."""
-    count = len(stepper.stepmap.unknowns)
 
     def seed(velocity: Array) -> Array:
-        return np.column_stack([velocity, np.zeros((len(velocity), count - velocity.shape[1]))])
+        """Unknowns that belong to a coordinate are velocities within the step; the others are multipliers."""
+        places = {q.name: velocity[:, i] for i, q in enumerate(system.coordinates)}
+        zero = np.zeros(len(velocity))
+        return np.stack([places.get(name.split(".")[0], zero) for name in stepper.stepmap.unknowns], axis=1)
 
     if start.kind == "two positions":
         discrete = system if isinstance(system, DiscreteSystem) else None

@@ -1,0 +1,27 @@
+"""Gauss collocation."""
+
+from __future__ import annotations
+
+from ..errors import MethodError
+from .partitioned import PartitionedRungeKutta, Tableau
+from .quadrature import collocation, gauss_nodes, rounded, weights
+
+
+class Gauss(PartitionedRungeKutta):
+    """Gauss collocation with s stages: implicit, order 2s, symplectic, symmetric; s = 1 is the midpoint rule."""
+
+    def __init__(self, stages: int = 2):
+        if stages not in (1, 2, 3, 4):
+            raise MethodError(f"Gauss({stages!r}): the number of stages is 1, 2, 3 or 4; the order is twice that.")
+        super().__init__(stages)
+
+    @property
+    def order(self) -> int:  # type: ignore[override]
+        """Twice the number of stages."""
+        return 2 * self.stages
+
+    def tableau(self) -> Tableau:
+        """The Gauss coefficients, for positions and momenta alike."""
+        c = gauss_nodes(self.stages)
+        a = tuple(tuple(map(rounded, row)) for row in collocation(c))
+        return Tableau(tuple(map(rounded, c)), tuple(map(rounded, weights(c))), a, a)

@@ -1,0 +1,59 @@
+"""The Lobatto IIIA-IIIB pair, and its smallest member under constraints."""
+
+from __future__ import annotations
+
+import mpmath
+
+from ..errors import MethodError
+from ..model.system import System
+from .base import refuse
+from .partitioned import PartitionedRungeKutta, Tableau
+from .quadrature import collocation, lobatto_nodes, rounded, weights
+
+
+class Lobatto(PartitionedRungeKutta):
+    """Lobatto IIIA-IIIB with s stages: order 2s - 2, symplectic, symmetric, for holonomic constraints too.
+
+    Constraints hold at every stage and velocities are admissible at the nodes. s = 2 is Stormer-Verlet, and under
+    constraints RATTLE.
+    """
+
+    def __init__(self, stages: int = 3):
+        if stages not in (2, 3, 4, 5):
+            raise MethodError(f"Lobatto({stages!r}): the number of stages is 2, 3, 4 or 5; the order is 2s - 2.")
+        super().__init__(stages)
+
+    @property
+    def order(self) -> int:  # type: ignore[override]
+        """Twice the number of stages, less 2."""
+        return 2 * self.stages - 2
+
+    def tableau(self) -> Tableau:
+        """IIIA for positions; IIIB for momenta follows from the condition of symplecticity."""
+        c = lobatto_nodes(self.stages)
+        b, a = weights(c), collocation(c)
+        with mpmath.workdps(40):
+            A = tuple(tuple(rounded(b[j] - b[j] * a[j][i] / b[i]) for j in range(len(c))) for i in range(len(c)))
+        return Tableau(tuple(map(rounded, c)), tuple(map(rounded, b)), tuple(tuple(map(rounded, row)) for row in a), A)
+
+
+class Rattle(PartitionedRungeKutta):
+    """RATTLE: order 2, symplectic, symmetric; positions and velocities both satisfy holonomic constraints."""
+
+    order = 2
+
+    def __init__(self) -> None:
+        super().__init__(2)
+
+    def tableau(self) -> Tableau:
+        """Lobatto IIIA-IIIB with two stages."""
+        return Lobatto(2).tableau()
+
+    def check(self, system: System) -> None:
+        """For systems with holonomic constraints; without, it would be Stormer-Verlet."""
+        if not system.constraints:
+            refuse(self, system, "it has no constraints.", "Use StormerVerlet() or Trapezoidal().")
+        super().check(system)
+
+    def __repr__(self) -> str:
+        return "Rattle()"

@@ -1,0 +1,26 @@
+"""Every method with a fixed step, in every size it comes in."""
+
+from __future__ import annotations
+
+import dalembert as da
+from dalembert.errors import MethodError
+from dalembert.methods import REGISTRY
+
+_SIZES = {da.Gauss: (1, 2, 3, 4), da.Lobatto: (2, 3, 4, 5)}
+
+METHODS = [kind(s) for kind, sizes in _SIZES.items() for s in sizes] + [
+    kind() for kind in REGISTRY.values() if kind not in _SIZES and not kind.adaptive
+]
+
+
+def accepts(method, case) -> bool:
+    """Whether a method takes a system; what it refuses, it refuses in words (see tests/errors)."""
+    try:
+        method.check(case().system)
+    except MethodError:
+        return False
+    return True
+
+
+def test_every_registered_method_is_here():
+    assert {type(m) for m in METHODS} == {kind for kind in REGISTRY.values() if not kind.adaptive}

@@ -1,0 +1,264 @@
+"""What a person reads who asks for an impossible run: step, length, method. Every message, word for word."""
+
+from __future__ import annotations
+
+import numpy as np
+import sympy
+
+import dalembert as da
+from dalembert import MethodError, StartError, sqrt
+from dalembert.stepmap import Block, StepMap
+from dalembert.symbolic import fast
+
+from .tools import table, told
+
+x, y = da.coordinates("x y")
+m, k = da.parameters("m k", positive=True)
+SPRING = da.System("spring", [x], kinetic=m * x.dot**2 / 2, potential=k * x**2 / 2)
+STEPS = da.DiscreteSystem("steps", [x], lagrangian=(x.at(1) - x.at(0)) ** 2 / (2 * da.step))
+
+
+def spring(*method, **given):
+    given = {"h": 0.1, "parameters": {m: 1, k: 1}, "start": {x: 1, x.dot: 0}, **given}
+    if "until" not in given and "steps" not in given:
+        given["steps"] = 2
+    return da.simulate(SPRING, *(method or (da.Midpoint(),)), **given)
+
+
+def test_a_sound_run_is_accepted():
+    assert spring().ok
+    assert spring(steps=0).ok
+    assert spring(until=0).ok
+    assert spring(steps=np.int32(2), every=np.int64(2), h=sympy.Rational(1, 10)).ok
+
+
+POSITIVE = "the step is a positive number. To go backward in time, reverse the velocities."
+
+
+@table(
+    ("no step", lambda: spring(h=0), f"h = 0: {POSITIVE}"),
+    ("a step backward", lambda: spring(h=-0.1), f"h = -0.1: {POSITIVE}"),
+    ("a step that is no number", lambda: spring(h=float("nan")), f"h = nan: {POSITIVE}"),
+    ("an infinite step", lambda: spring(h=float("inf")), f"h = inf: {POSITIVE}"),
+    ("nothing for a step", lambda: spring(h=None), f"h = None: {POSITIVE}"),
+    ("a word for a step", lambda: spring(h="small"), f"h = small: {POSITIVE}"),
+    ("a symbol for a step", lambda: spring(h=m), f"h = m: {POSITIVE}"),
+    ("a step per lane", lambda: spring(h=np.array([0.1, 0.2])), f"h = [0.1 0.2]: {POSITIVE}"),
+    (
+        "neither until nor steps",
+        lambda: spring(steps=None),
+        "give either until= (a time) or steps= (a number), one of the two.",
+    ),
+    (
+        "both until and steps",
+        lambda: spring(until=1, steps=10),
+        "give either until= (a time) or steps= (a number), one of the two.",
+    ),
+    (
+        "until before the start",
+        lambda: spring(until=1, start={x: 1, x.dot: 0, da.time: 2.5}),
+        "until = 1 lies before the start at t = 2.5. Give a later time, or another start time.",
+    ),
+    ("a negative number of steps", lambda: spring(steps=-1), "steps = -1: give a whole number from 0."),
+    ("half a step", lambda: spring(steps=2.5), "steps = 2.5: give a whole number from 0."),
+    (
+        "every 0 steps",
+        lambda: spring(every=0),
+        "every = 0: record every so many steps; give a whole number from 1.",
+    ),
+    (
+        "every step and a half",
+        lambda: spring(every=1.5),
+        "every = 1.5: record every so many steps; give a whole number from 1.",
+    ),
+)
+def test_steps(call, message):
+    assert told(MethodError, call) == message
+
+
+class Forgetful(da.VariationalMethod):
+    def discrete_lagrangian(self, L, q0, q1, t, h):
+        return h * L(q0, (q1 - q0) / h, t)
+
+
+@table(
+    (
+        "the class of a method",
+        lambda: spring(da.Midpoint),
+        "simulate: Midpoint is a class. Write Midpoint(), with parentheses.",
+    ),
+    (
+        "the name of a method",
+        lambda: spring("midpoint"),
+        "simulate: got the method 'midpoint'. Expected one such as Midpoint() or Reference().",
+    ),
+    (
+        "no method",
+        lambda: spring(None),
+        "simulate: got the method None. Expected one such as Midpoint() or Reference().",
+    ),
+    (
+        "a method that claims no order",
+        lambda: spring(Forgetful()),
+        "simulate: Forgetful claims no order. Write order = 2 (or what it is) in the class Forgetful.",
+    ),
+    (
+        "a method for a discrete system",
+        lambda: da.simulate(STEPS, da.Midpoint(), h=0.1, steps=2, start={x: 0, x.momentum: 1}),
+        "'steps' is a discrete system: its discrete Lagrangian is the method. Leave out Midpoint().",
+    ),
+    (
+        "no system",
+        lambda: da.simulate("spring", da.Midpoint(), h=0.1, steps=2, start={}),
+        "simulate: got 'spring' (str). Expected a System or a DiscreteSystem.",
+    ),
+    (
+        "the reference as a step map",
+        lambda: da.Reference().step_map(SPRING),
+        "Reference() is adaptive: it has no step map. Use a method with a fixed step, such as Midpoint().",
+    ),
+    (
+        "a tolerance of 0",
+        lambda: da.Reference(rtol=0),
+        "Reference(rtol=0, atol=1e-10): tolerances are positive numbers, such as 1e-10.",
+    ),
+    (
+        "a tolerance that is no number",
+        lambda: da.Reference(atol=float("nan")),
+        "Reference(rtol=1e-10, atol=nan): tolerances are positive numbers, such as 1e-10.",
+    ),
+    (
+        "another solver",
+        lambda: da.Reference(solver="RK45"),
+        "Reference(solver='RK45'): the solvers are 'DOP853' and, for stiff systems, 'Radau'.",
+    ),
+)
+def test_methods(call, message):
+    assert told(MethodError, call) == message
+
+
+def verlet(*coordinates, **given):
+    return da.simulate(da.System("it", coordinates, **given), da.StormerVerlet(), h=0.1, steps=2, start={})
+
+
+INSTEAD = "Use Trapezoidal(), the same rule for any system, or Midpoint()."
+
+
+@table(
+    (
+        "a constraint",
+        lambda: verlet(x, y, kinetic=x.dot**2 + y.dot**2, constraints=[x - y]),
+        f"StormerVerlet does not apply to 'it': it has constraints, and the explicit step cannot satisfy them. {INSTEAD}",
+    ),
+    (
+        "a mass that depends on position",
+        lambda: verlet(x, kinetic=(1 + x**2) * x.dot**2),
+        f"StormerVerlet does not apply to 'it': its mass matrix is not constant. {INSTEAD}",
+    ),
+    (
+        "a mass that depends on time",
+        lambda: verlet(x, kinetic=(1 + da.time**2) * x.dot**2),
+        f"StormerVerlet does not apply to 'it': its mass matrix is not constant. {INSTEAD}",
+    ),
+    (
+        "a mass that depends on velocity",
+        lambda: verlet(x, lagrangian=-sqrt(1 - x.dot**2)),
+        f"StormerVerlet does not apply to 'it': its mass matrix is not constant. {INSTEAD}",
+    ),
+    (
+        "a magnetic field",
+        lambda: verlet(x, y, kinetic=x.dot**2 + y.dot**2, potential=x * y.dot),
+        f"StormerVerlet does not apply to 'it': its potential depends on velocities. {INSTEAD}",
+    ),
+    (
+        "friction",
+        lambda: verlet(x, kinetic=x.dot**2, dissipation=x.dot**2),
+        f"StormerVerlet does not apply to 'it': a force depends on velocities. {INSTEAD}",
+    ),
+    (
+        "a force that depends on velocity",
+        lambda: verlet(x, kinetic=x.dot**2, forces={x: -x.dot}),
+        f"StormerVerlet does not apply to 'it': a force depends on velocities. {INSTEAD}",
+    ),
+)
+def test_stormer_verlet_is_for_separable_systems(call, message):
+    assert told(MethodError, call) == message
+
+
+def continued(changed):
+    return (
+        f"start: a run is continued with its own system, method (not Reference), h and parameters; here the {changed} "
+        "cannot be continued with. To change it, start from a state: {x: run.x[-1], x.dot: run[x.dot][-1], ...}."
+    )
+
+
+def other():
+    return da.System("other", [x], kinetic=m * x.dot**2 / 2, potential=k * x**2 / 2)
+
+
+def failed():
+    return spring(start={x: float("nan"), x.dot: 0}, strict=False)
+
+
+@table(
+    ("another h", lambda: spring(start=spring(), h=0.2), continued("h")),
+    ("another method", lambda: spring(da.Trapezoidal(), start=spring()), continued("method")),
+    ("other parameters", lambda: spring(start=spring(), parameters={m: 1, k: 2}), continued("parameters")),
+    (
+        "another system",
+        lambda: da.simulate(other(), da.Midpoint(), h=0.1, steps=2, start=spring()),
+        continued("system"),
+    ),
+    (
+        "another method and another h",
+        lambda: spring(da.LeftPoint(), start=spring(), h=0.3),
+        continued("method, h"),
+    ),
+    ("a reference", lambda: spring(da.Reference(), start=spring(da.Reference())), continued("method")),
+    (
+        "a run that failed",
+        lambda: spring(start=failed(), parameters=None),
+        "start: the earlier run ended early, so there is nothing to continue from.",
+    ),
+)
+def test_continuing_a_run(call, message):
+    assert spring(start=spring()).ok
+    assert told(StartError, call) == message
+
+
+def test_continuing_to_a_time_that_has_passed():
+    call = lambda: spring(start=spring(steps=10), until=0.5)  # noqa: E731
+    assert told(MethodError, call) == (
+        "until = 0.5 lies before the start at t = 1. Give a later time, or another start time."
+    )
+
+
+def stepmap(state=("x",), blocks=(), update=(1,)):
+    return StepMap("mine", state, (), tuple(blocks), tuple(map(fast, update)))
+
+
+@table(
+    (
+        "equations that do not match the unknowns",
+        lambda: Block(("a", "b"), (fast(1),), (fast(0), fast(0))),
+        "a block has 2 unknowns, 1 equations and 2 guesses; the three numbers must agree.",
+    ),
+    ("a state that is not updated", lambda: stepmap(("x", "y")), "mine: 2 state variables but 1 updates."),
+    (
+        "an update from nowhere",
+        lambda: stepmap(update=[fast("x") + fast("u") * fast("v")]),
+        "mine: the update uses u, v, which nothing determines.",
+    ),
+    (
+        "a residual from nowhere",
+        lambda: stepmap(blocks=[Block(("a",), (fast("a") - fast("b"),), (fast("x"),))]),
+        "mine: the residual uses b, which nothing determines.",
+    ),
+    (
+        "a guess that is what is sought",
+        lambda: stepmap(blocks=[Block(("a",), (fast("a"),), (fast("a"),))]),
+        "mine: the guess uses a, which nothing determines.",
+    ),
+)
+def test_step_maps_of_ones_own(call, message):
+    assert told(ValueError, call) == message
