@@ -55,6 +55,8 @@ class StepMap:
     blocks: tuple[Block, ...]
     update: tuple[Fast, ...]
     outputs: Mapping[str, Fast] = field(default_factory=dict)
+    substeps: tuple[float, ...] = (1.0,)
+    """The step is made of steps of these fractions of h, one after the other; outputs are those of the first."""
 
     def __post_init__(self) -> None:
         if len(self.update) != len(self.state):

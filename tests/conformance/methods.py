@@ -6,11 +6,19 @@ import dalembert as da
 from dalembert.errors import MethodError
 from dalembert.methods import REGISTRY
 
-_SIZES = {da.Gauss: (1, 2, 3, 4), da.Lobatto: (2, 3, 4, 5)}
+_SIZES = {
+    da.Gauss: [(1,), (2,), (3,), (4,)],
+    da.Lobatto: [(2,), (3,), (4,), (5,)],
+    da.Composition: [
+        (da.Midpoint(), 4),
+        (da.Trapezoidal(), 6),
+        (da.Midpoint(), 8),
+        (da.Lobatto(3), 6),
+        (da.StormerVerlet(), 4),
+    ],
+}
 
-METHODS = [kind(s) for kind, sizes in _SIZES.items() for s in sizes] + [
-    kind() for kind in REGISTRY.values() if kind not in _SIZES and not kind.adaptive
-]
+METHODS = [kind(*size) for kind in REGISTRY.values() if not kind.adaptive for size in _SIZES.get(kind, [()])]
 
 
 def accepts(method, case) -> bool:

@@ -85,6 +85,9 @@ def test_save_and_load_a_discrete_system_and_a_reference(tmp_path):
     )
     back = da.load(run.save(tmp_path / "b.nc"))
     assert back.method == da.Reference(rtol=1e-7)
+    composed = da.Composition(da.Gauss(2), order=6)
+    run = da.simulate(example.system, composed, h=0.1, steps=10, start=example.start, parameters=example.parameters)
+    assert da.load(run.save(tmp_path / "c.nc")).method == composed
 
 
 def test_dataset(disk, lanes):

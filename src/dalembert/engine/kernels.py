@@ -5,10 +5,11 @@ They are written against `Emitter`, so that one text serves every back end. The 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 
 from ..stepmap import STEP, TIME, StepMap
-from .emitter import Array, Emitter, Handle
+from .emitter import Array, Emitter, Handle, Index
 from .play import loaded
 from .solver import HISTORY, Solver
 from .status import Status
@@ -30,7 +31,11 @@ STATUS_WIDTH = 3
 
 def carry_width(stepmap: StepMap) -> int:
     """Reals a lane carries from step to step: state, earlier solutions, how many of these are valid."""
-    return len(stepmap.state) + HISTORY * len(stepmap.unknowns) + 1
+    return len(stepmap.state) + _history_size(stepmap) + 1
+
+
+def _history_size(stepmap: StepMap) -> int:
+    return len(stepmap.substeps) * HISTORY * len(stepmap.unknowns)
 
 
 def emit_run(e: Emitter, stepmap: StepMap) -> None:
@@ -73,7 +78,9 @@ class _Lane:
     def __init__(self, e: Emitter, stepmap: StepMap, lane: Handle):
         self.e, self.stepmap, self.lane = e, stepmap, lane
         self.state = e.local(len(stepmap.state))
-        self.history = e.local(HISTORY * len(stepmap.unknowns))
+        self.history = e.local(_history_size(stepmap))
+        self.work = e.local(len(stepmap.state))
+        self.fractions, self.instants = e.local(len(stepmap.substeps)), e.local(len(stepmap.substeps))
         self.code, self.count, self.evaluations = (e.local(1, "integer") for _ in range(3))
         self.wait, self.row, self.turn = (e.local(1, "integer") for _ in range(3))
         self.rho = e.local(1)
@@ -93,43 +100,74 @@ class _Lane:
         self._store_carry()
 
     def _turn(self, turn: Handle, known: dict[str, Handle], solver: Solver) -> None:
-        """One node: record it, solve the step that begins at it, move on."""
+        """One node: record it, make the step that begins at it, move on."""
         e = self.e
         k = e.integer_arithmetic("add", e.argument("begin"), turn)
         known[TIME] = e.arithmetic("add", e.argument("t0"), e.arithmetic("mul", e.as_real(k), e.argument("h")))
-        known |= loaded(e, self.stepmap.state, self.state, 0)
         moving = e.integer_compare("lt", turn, e.argument("steps"))
         due = e.integer_compare("eq", e.load(self.wait), 0)
         with e.when(due):
-            self._record([known[s] for s in self.stepmap.state], 0)
+            self._record(list(loaded(e, self.stepmap.state, self.state, 0).values()), 0)
+        # The last record wants outputs of a step that is not made; without outputs nothing is left to do there.
         if self.stepmap.outputs:
-            known |= solver.solve(known, self.history)
-            with e.when(e.both(due, e.integer_compare("eq", e.load(self.code), 0))):
-                self._record(solver.evaluate("outputs", known), len(self.stepmap.state))
-            # A step that was tried only for the sake of the last record may fail without harm.
+            self._step(known, solver, moving, due)
             with e.when(e.opposite(moving)):
                 e.store(self.code, 0)
+        else:
+            with e.when(moving):
+                self._step(known, solver, moving, due)
         with e.when(due):
             e.store(self.row, e.after(e.load(self.row)))
             e.store(self.wait, e.argument("every"))
         e.store(self.wait, e.integer_arithmetic("sub", e.load(self.wait), 1))
         with e.when(moving):
-            if not self.stepmap.outputs:
-                known |= solver.solve(known, self.history)
-            self._finish(k, known, solver)
+            self._finish(k, solver)
 
-    def _finish(self, k: Handle, known: dict[str, Handle], solver: Solver) -> None:
-        """Update the state if the step was found; otherwise note how and where the lane ended."""
+    def _step(self, known: dict[str, Handle], solver: Solver, moving: Handle, due: Handle) -> None:
+        """Make all substeps from `state`, leaving the result in `work`."""
+        e = self.e
+        if len(self.stepmap.substeps) == 1:
+            found = solver.solve(known | loaded(e, self.stepmap.state, self.state, 0), self.history)
+            self._outputs(solver, found, due)
+            with e.when(moving):
+                self._advance(solver, found, 0)
+            return
+        for j in range(len(self.stepmap.state)):
+            e.store(self.work, e.load(self.state, j), j)
+        with e.loop(0, len(self.stepmap.substeps)) as i:
+            e.leave_if(e.integer_compare("ne", e.load(self.code), 0))
+            h = e.argument("h")
+            now = {STEP: e.arithmetic("mul", h, e.load(self.fractions, i))}
+            now[TIME] = e.arithmetic("add", known[TIME], e.arithmetic("mul", h, e.load(self.instants, i)))
+            found = solver.solve(known | now | loaded(e, self.stepmap.state, self.work, 0), self.history, i)
+            self._outputs(solver, found, e.both(due, e.integer_compare("eq", i, 0)))
+            e.leave_if(e.opposite(moving))
+            self._advance(solver, found, i)
+
+    def _outputs(self, solver: Solver, found: dict[str, Handle], due: Handle) -> None:
+        e = self.e
+        if self.stepmap.outputs:
+            with e.when(e.both(due, e.integer_compare("eq", e.load(self.code), 0))):
+                self._record(solver.evaluate("outputs", found), len(self.stepmap.state))
+
+    def _advance(self, solver: Solver, found: dict[str, Handle], substep: Index) -> None:
+        e = self.e
+        with e.when(e.integer_compare("eq", e.load(self.code), 0)):
+            for j, v in enumerate(solver.evaluate("update", found)):
+                e.store(self.work, v, j)
+            solver.remember(found, self.history, substep)
+
+    def _finish(self, k: Handle, solver: Solver) -> None:
+        """Accept the step if it was found and is finite; otherwise note how and where the lane ended."""
         e, status = self.e, self.e.array_argument("status")
         base = e.integer_arithmetic("mul", self.lane, STATUS_WIDTH)
         with e.when(e.integer_compare("eq", e.load(self.code), 0)):
-            values = solver.evaluate("update", known)
-            size = e.sum([e.call("fabs", v) for v in values])
-            finite = e.compare("lt", size, e.real(float("inf")))
+            values = [e.load(self.work, j) for j in range(len(self.stepmap.state))]
+            finite = e.compare("lt", e.sum([e.call("fabs", v) for v in values]), e.real(float("inf")))
             with e.when(finite):
                 for j, v in enumerate(values):
                     e.store(self.state, v, j)
-                solver.remember(known, self.history)
+                solver.remembered()
                 e.store(status, e.after(k), e.integer_arithmetic("add", base, 1))
             with e.when(e.opposite(finite)):
                 e.store(self.code, Status.NOT_FINITE)
@@ -145,7 +183,7 @@ class _Lane:
             e.store(e.array_argument("out"), v, e.integer_arithmetic("add", base, column + j))
 
     def _parts(self) -> Iterator[tuple[Array, int, int]]:
-        ns, nh = len(self.stepmap.state), HISTORY * len(self.stepmap.unknowns)
+        ns, nh = len(self.stepmap.state), _history_size(self.stepmap)
         yield self.state, 0, ns
         yield self.history, ns, nh
 
@@ -166,6 +204,9 @@ class _Lane:
         e.store(self.evaluations, e.load(status, e.integer_arithmetic("add", at, 2)))
         e.store(self.code, 0)
         e.store(self.turn, 0)
+        for j, (fraction, before) in enumerate(_instants(self.stepmap.substeps)):
+            e.store(self.fractions, e.real(fraction), j)
+            e.store(self.instants, e.real(before), j)
         e.store(self.rho, e.real(float("nan")))
         e.store(self.row, e.argument("row"))
         behind = e.integer_arithmetic("rem", e.argument("begin"), e.argument("every"))
@@ -185,6 +226,12 @@ class _Lane:
         at = e.integer_arithmetic("mul", self.lane, STATUS_WIDTH)
         e.store(status, e.load(self.code), at)
         e.store(status, e.load(self.evaluations), e.integer_arithmetic("add", at, 2))
+
+
+def _instants(substeps: Sequence[float]) -> Iterator[tuple[float, float]]:
+    """Each substep and the sum of those before it."""
+    for k, fraction in enumerate(substeps):
+        yield fraction, math.fsum(substeps[:k])
 
 
 def _constants(e: Emitter, stepmap: StepMap, lane: Handle) -> dict[str, Handle]:

@@ -23,7 +23,8 @@ def _text(stepmap: StepMap) -> str:
     """Everything the machine code of a StepMap depends on."""
     blocks = [(b.unknowns, [*map(_exact, b.residual)], [*map(_exact, b.guess)]) for b in stepmap.blocks]
     outputs = [*map(_exact, stepmap.outputs.values())]
-    return repr((stepmap.state, stepmap.parameters, blocks, [*map(_exact, stepmap.update)], outputs))
+    update = [*map(_exact, stepmap.update)]
+    return repr((stepmap.state, stepmap.parameters, blocks, update, outputs, stepmap.substeps))
 
 
 def _exact(expression: Fast) -> str:
@@ -92,7 +93,10 @@ class Stepper:
         carry = np.zeros((lanes, kernels.carry_width(self.stepmap)))
         carry[:, : state.shape[1]] = state
         if seed is not None and n:
-            carry[:, len(self.stepmap.state) : len(self.stepmap.state) + n] = seed
+            first = len(self.stepmap.state)
+            for _ in self.stepmap.substeps:
+                carry[:, first : first + n] = seed
+                first += kernels.HISTORY * n
             carry[:, -1] = 1
         return carry
 

@@ -39,7 +39,10 @@ class Solver:
 
     def __post_init__(self) -> None:
         self.tapes: dict[str, Tape] = {}
-        constant = {STEP_NAME: RUN, **dict.fromkeys(self.stepmap.parameters, RUN)}
+        constant = {
+            STEP_NAME: RUN if len(self.stepmap.substeps) == 1 else STEP,
+            **dict.fromkeys(self.stepmap.parameters, RUN),
+        }
         before = {**constant, TIME: STEP, **dict.fromkeys(self.stepmap.state, STEP)}
         for k, block in enumerate(self.stepmap.blocks):
             levels = {**before, **dict.fromkeys(block.unknowns, ITERATION)}
@@ -68,7 +71,7 @@ class Solver:
         """The results of one tape."""
         return results(self.e, self.tapes[name], known, dict(self.played[name]))
 
-    def solve(self, known: Mapping[str, Handle], history: Array) -> dict[str, Handle]:
+    def solve(self, known: Mapping[str, Handle], history: Array, substep: Index = 0) -> dict[str, Handle]:
         """Solve all blocks; gives the unknowns, valid if `code` is still 0."""
         e, found, offset = self.e, dict(known), 0
         for k, block in enumerate(self.stepmap.blocks):
@@ -80,21 +83,30 @@ class Solver:
                 if block.is_linear:
                     self._linear(k, block, found, x)
                 else:
-                    _Newton(self, k, block, found, x, history, offset).run()
+                    _Newton(self, k, block, found, x, history, (substep, offset)).run()
                 self._explain(found)
             found |= loaded(e, block.unknowns, x, 0)
             offset += n
         return found
 
-    def remember(self, known: Mapping[str, Handle], history: Array) -> None:
+    def place(self, substep: Index, age: int, j: Index) -> Index:
+        """Where the history keeps unknown j of a substep as it was so many steps ago."""
+        n = len(self.stepmap.unknowns)
+        first = self.e.at(substep, HISTORY * n, age * n)
+        both = isinstance(first, int) and isinstance(j, int)
+        return first + j if both else self.e.integer_arithmetic("add", first, j)  # type: ignore[operator]
+
+    def remember(self, known: Mapping[str, Handle], history: Array, substep: Index = 0) -> None:
         """Push the unknowns onto the history of solutions."""
-        e, n = self.e, len(self.stepmap.unknowns)
-        if not n:
-            return
+        e = self.e
         for j, name in enumerate(self.stepmap.unknowns):
             for age in range(HISTORY - 1, 0, -1):
-                e.store(history, e.load(history, (age - 1) * n + j), age * n + j)
-            e.store(history, known[name], j)
+                e.store(history, e.load(history, self.place(substep, age - 1, j)), self.place(substep, age, j))
+            e.store(history, known[name], self.place(substep, 0, j))
+
+    def remembered(self) -> None:
+        """Count one more solution in the history."""
+        e = self.e
         seen = e.load(self.count)
         with e.when(e.integer_compare("lt", seen, HISTORY)):
             e.store(self.count, e.after(seen))
@@ -133,10 +145,11 @@ class _Newton:
     """
 
     def __init__(
-        self, solver: Solver, k: int, block: Block, known: Mapping[str, Handle], x: Array, history: Array, offset: int
-    ):
+        self, solver: Solver, k: int, block: Block, known: Mapping[str, Handle], x: Array, history: Array,
+        where: tuple[Index, int],
+    ):  # fmt: skip
         self.e, self.solver, self.k, self.block, self.known = solver.e, solver, k, block, known
-        self.n, self.x, self.history, self.offset = len(block.unknowns), x, history, offset
+        self.n, self.x, self.history, (self.substep, self.offset) = len(block.unknowns), x, history, where
         e, n = self.e, self.n
         self.matrix, self.d, self.old = e.local(n * n), e.local(n), e.local(n)
         self.turns, self.halved, self.retry, self.going = (e.local(1, "integer") for _ in range(4))
@@ -243,8 +256,8 @@ class _Newton:
                 e.store(self.x, e.sum([e.arithmetic("mul", w, v) for w, v in zip(weights, old, strict=True)]), i)
 
     def _place(self, age: int, i: Index) -> Index:
-        base = age * len(self.solver.stepmap.unknowns) + self.offset
-        return base + i if isinstance(i, int) else self.e.integer_arithmetic("add", i, base)
+        j = self.offset + i if isinstance(i, int) else self.e.integer_arithmetic("add", i, self.offset)
+        return self.solver.place(self.substep, age, j)
 
     def _second_attempt(self) -> None:
         """A search that failed from the extrapolated guess is begun once more from the block's own guess."""

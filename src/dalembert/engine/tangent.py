@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from functools import lru_cache
 from typing import Any
 
@@ -37,8 +38,16 @@ def tangent(stepmap: StepMap, state: Any, parameters: Any, h: float, t: float = 
 
     With residual R(x, s) = 0 and update U(x, s):  dU/ds = U_s + U_x x_s,  x_s = -(R_x)^-1 (R_s + sum of earlier blocks).
     """
+    now, total = np.asarray(state, float), np.eye(len(stepmap.state))
+    for k, fraction in enumerate(stepmap.substeps):
+        now, slope = _substep(stepmap, now, parameters, fraction * h, t + math.fsum(stepmap.substeps[:k]) * h)
+        total = slope @ total
+    return now, total
+
+
+def _substep(stepmap: StepMap, state: Array, parameters: Any, h: float, t: float) -> tuple[Array, Array]:
     compiled, shapes = _derivatives(stepmap)
-    values, status = compiled(np.append(np.asarray(state, float), t)[None, :], np.atleast_2d(parameters), h=h, t=t)
+    values, status = compiled(np.append(state, t)[None, :], np.atleast_2d(parameters), h=h, t=t)
     if status[0]:
         raise ArithmeticError(f"{stepmap.name}: no step from this state (status {int(status[0])}).")
     part, at = {}, 0

@@ -1,6 +1,7 @@
 """Integrators: each a small file with a formula and its claims. A new one is imported and named here, nowhere else."""
 
 from .base import Method, VariationalMethod
+from .composition import Composition
 from .gauss import Gauss
 from .left_point import LeftPoint
 from .lobatto import Lobatto, Rattle
@@ -10,7 +11,19 @@ from .right_point import RightPoint
 from .runge_kutta import RungeKutta4
 from .trapezoidal import StormerVerlet, Trapezoidal
 
-METHODS = (LeftPoint, RightPoint, Midpoint, Trapezoidal, StormerVerlet, Gauss, Lobatto, Rattle, RungeKutta4, Reference)
+METHODS = (
+    LeftPoint,
+    RightPoint,
+    Midpoint,
+    Trapezoidal,
+    StormerVerlet,
+    Gauss,
+    Lobatto,
+    Rattle,
+    Composition,
+    RungeKutta4,
+    Reference,
+)
 
 REGISTRY: dict[str, type[Method]] = {m.__name__: m for m in METHODS}
 """Every method, by name: what tests, tables, the command line and files go by."""

@@ -58,7 +58,7 @@ def _provenance(run: Trajectory) -> dict[str, Any]:
         "title": run.system.name,
         "software": f"dalembert {run.version}",
         "method": repr(run.method),
-        "method_options": json.dumps(run.method.__dict__ if _is_own(run.method) else None),
+        "method_options": json.dumps(_packed(run.method)),
         "h": run.h,
         "every": run.every,
         "t0": run.t0,
@@ -75,9 +75,20 @@ def _model(system: System | DiscreteSystem) -> str:
     return discrete_serial.dumps(system) if isinstance(system, DiscreteSystem) else serial.dumps(system)
 
 
-def _is_own(method: Method | None) -> bool:
-    """Whether a method is the library's; of a user's only the name is saved."""
-    return type(method) in REGISTRY.values()
+def _packed(value: Any) -> Any:
+    """A method as its name and options, those again packed; of a user's own method only the text is kept."""
+    if not isinstance(value, Method):
+        return value
+    if type(value) not in REGISTRY.values():
+        return None
+    options = {k: _packed(v) for k, v in value.__dict__.items() if not k.startswith("_")}
+    return {"method": type(value).__name__, "options": options}
+
+
+def _unpacked(data: Any) -> Any:
+    if isinstance(data, dict):
+        return REGISTRY[data["method"]](**{k: _unpacked(v) for k, v in data["options"].items()})
+    return data
 
 
 def save(run: Trajectory, path: str | Path) -> Path:
@@ -108,7 +119,7 @@ def load(path: str | Path) -> Trajectory:
     codes = np.stack([data[k].values.astype(np.int64) for k in names], axis=1)
     return Trajectory(
         system=system,
-        method=_method(given),
+        method=_unpacked(json.loads(given["method_options"])),
         h=float(given["h"]),
         every=int(given["every"]),
         time=data["time"].values.astype(float),
@@ -123,8 +134,3 @@ def load(path: str | Path) -> Trajectory:
         t0=float(given["t0"]),
         version=str(given["software"]).split()[-1],
     )
-
-
-def _method(given: Any) -> Method | None:
-    options = json.loads(given["method_options"])
-    return None if options is None else REGISTRY[str(given["method"]).split("(", maxsplit=1)[0]](**options)

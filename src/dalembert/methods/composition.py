@@ -1,0 +1,160 @@
+"""Composition: steps of a symmetric method, of chosen lengths, that make a step of higher order."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+
+from ..errors import MethodError
+from ..model.system import System
+from ..stepmap import StepMap
+from .base import Method
+from .midpoint import Midpoint
+
+# First halves of palindromic sequences for base methods of order 2, with the middle last.
+_SEQUENCES = {
+    # M. Suzuki, Phys. Lett. A 146 (1990): five steps, 1/(4 - 4^(1/3)) four times.
+    4: (0.41449077179437573714, 0.41449077179437573714, -0.65796308717750294856),
+    # W. Kahan and R.-C. Li, Math. Comp. 66 (1997): nine steps.
+    6: (
+        0.39216144400731413928, 0.33259913678935943860, -0.70624617255763935981, 0.08221359629355080023,
+        0.79854399093482996340,
+    ),
+    # The same: seventeen steps.
+    8: (
+        0.13020248308889008088, 0.56116298177510838456, -0.38947496264484728641, 0.15884190655515560090,
+        -0.39590389413323757734, 0.18453964097831570709, 0.25837438768632204729, 0.29501172360931029887,
+        -0.60550853383003451170,
+    ),
+}  # fmt: skip
+
+
+class Composition(Method):
+    """Steps of a symmetric method, composed to a higher order; what the method preserves is preserved.
+
+    Composition(Midpoint(), order=4) takes a good sequence for that order (4, 6 or 8 for a method of order 2, two orders
+    at a time by triple jumps for others); Composition(Midpoint(), coefficients=[...]) takes yours. The order conditions
+    are checked here, to rounding.
+    """
+
+    def __init__(
+        self, method: Method | None = None, order: int | None = None, coefficients: Sequence[float] | None = None
+    ):
+        method = Midpoint() if method is None else method
+        order = 4 if order is None and coefficients is None else order
+        if not isinstance(method, Method) or method.adaptive or not method.symmetric:
+            raise MethodError(
+                f"Composition({method!r}): only a symmetric method can be composed to a higher order, such as Midpoint(), "
+                f"Trapezoidal(), StormerVerlet(), Gauss(s) or Lobatto(s)."
+            )
+        if order is not None and coefficients is not None:
+            raise MethodError("Composition: give either order= or coefficients=, not both.")
+        self.method = method
+        self.coefficients = tuple(map(float, _sequence(method.order, order) if order else coefficients or ()))
+        reached = reached_order(self.coefficients, method.order)
+        if reached < (order or method.order):
+            raise MethodError(
+                f"Composition: these coefficients reach order {reached}, not {order or method.order}. They must add up to 1 "
+                f"and be palindromic, and the odd powers of a sequence of order 4 or more add up to 0."
+            )
+        self._order = order or reached
+
+    @property
+    def order(self) -> int:  # type: ignore[override]
+        """The order that the coefficients were found to have."""
+        return self._order
+
+    @property
+    def symplectic(self) -> bool:  # type: ignore[override]
+        """As the composed method."""
+        return self.method.symplectic
+
+    @property
+    def momentum(self) -> bool:  # type: ignore[override]
+        """As the composed method."""
+        return self.method.momentum
+
+    @property
+    def constraints(self) -> bool:  # type: ignore[override]
+        """As the composed method."""
+        return self.method.constraints
+
+    @property
+    def carries(self) -> str:  # type: ignore[override]
+        """As the composed method."""
+        return self.method.carries
+
+    symmetric = True
+
+    def check(self, system: System) -> None:
+        """It takes what the composed method takes."""
+        self.method.check(system)
+
+    def step_map(self, system: System) -> StepMap:
+        """The step of the method, repeated with fractions of h."""
+        one = self.method.step_map(system)
+        fractions = tuple(c * s for c in self.coefficients for s in one.substeps)
+        # The multiplier of the first substep is only as good as that substep; at the nodes the equations give a better one.
+        kept = {k: v for k, v in one.outputs.items() if not k.startswith("multiplier.")}
+        return replace(one, name=f"{system.name}, {self!r}", substeps=fractions, outputs=kept)
+
+    def __repr__(self) -> str:
+        return f"Composition({self.method!r}, order={self.order})"
+
+
+def _sequence(base: int, order: int) -> list[float]:
+    """A palindromic sequence for a base method of the given order."""
+    if base == 2 and order in _SEQUENCES:
+        half = _SEQUENCES[order]
+        return [*half, *half[-2::-1]]
+    if order <= base or order % 2 or order > 8:
+        raise MethodError(f"Composition: from order {base} to even orders above it, up to 8; not to order {order!r}.")
+    steps = [1.0]
+    for p in range(base, order, 2):  # triple jumps
+        outer = 1 / (2 - 2 ** (1 / (p + 1)))
+        steps = [f * s for f in (outer, 1 - 2 * outer, outer) for s in steps]
+    return steps
+
+
+def reached_order(coefficients: Sequence[float], base: int) -> int:
+    """The order of a composition of a symmetric method, from the order conditions themselves.
+
+    A symmetric method of order p is the flow of h A1 + h^(p+1) A(p+1) + h^(p+3) A(p+3) + ... with unknown operators A. The
+    product of the flows of its steps must be the flow of h A1: every word in these letters is compared, degree by degree.
+    """
+    top = 9
+    letters = [1, *range(base + 1, top + 1, 2)]
+    product: dict[tuple[int, ...], float] = {(): 1.0}
+    for c in coefficients:
+        product = _times(product, _flow({(k,): c**k for k in letters}, top), top)
+    wanted = _flow({(1,): 1.0}, top)
+    size = max(1.0, *(abs(c) for c in coefficients)) ** top
+    for degree in range(1, top + 1):
+        words = {w for w in (*product, *wanted) if sum(w) == degree}
+        if any(abs(product.get(w, 0.0) - wanted.get(w, 0.0)) > 1e-12 * size for w in words):
+            return degree - 1
+    return top - 1
+
+
+Words = dict[tuple[int, ...], float]
+
+
+def _times(a: Words, b: Words, top: int) -> Words:
+    result: Words = {}
+    for u, x in a.items():
+        for v, y in b.items():
+            if sum(u) + sum(v) <= top:
+                result[u + v] = result.get(u + v, 0.0) + x * y
+    return result
+
+
+def _flow(generator: Words, top: int) -> Words:
+    """The exponential of a combination of letters, up to a degree."""
+    result: Words = {(): 1.0}
+    power: Words = {(): 1.0}
+    for n in range(1, top + 1):
+        power = _times(power, generator, top)
+        for w, x in power.items():
+            result[w] = result.get(w, 0.0) + x / math.factorial(n)
+    return result
