@@ -21,7 +21,7 @@ import dalembert as da
 from dalembert.engine.kernels import STATUS_WIDTH
 from dalembert.engine.machine import Stepper
 
-STEPS, REPETITIONS = 1_000_000, 15
+STEPS, REPETITIONS = 1_000_000, 25
 TARGET = 1.1
 SAME_STEPS, SAME = 200, 1e-9
 """The motion is chaotic: rounding is compared only as long as it has not grown."""

@@ -74,7 +74,7 @@ CASES = [
 
 
 def with_dalembert(case: Case) -> np.ndarray:
-    """The angles of the first coordinate at all nodes."""
+    """The angles at all nodes."""
     import dalembert as da
 
     q = [da.coordinates(f"theta{i + 1}") for i in range(len(case.angles))]
@@ -165,8 +165,8 @@ def measure() -> list[Table]:
 def _row(case: Case, ours: float, theirs: float) -> list[str]:
     target = ["-", "-"] if case.target is None else [f"{case.target:g} s", judge(ours, case.target)]
     if theirs == float("inf"):
-        return [case.name, f"{ours:.3f} s", *target, f"> {LIMIT:.0f} s", f"< {ours / LIMIT:.4f}"]
-    return [case.name, f"{ours:.3f} s", *target, f"{theirs:.3f} s", f"{ours / theirs:.4f}"]
+        return [case.name, f"{ours:.3f} s", *target, f"> {LIMIT:.0f} s", f"< {ours / LIMIT:.2g}"]
+    return [case.name, f"{ours:.3f} s", *target, f"{theirs:.3f} s", f"{ours / theirs:.2g}"]
 
 
 if __name__ == "__main__":

@@ -159,7 +159,8 @@ def _kept(method: Method | None, quantity: Literal["energy", "momentum"], free: 
     """What a method promises about a quantity that the theory conserves."""
     if quantity == "momentum":
         return "exact" if method is not None and method.momentum else "approximate"
-    return "bounded" if method is not None and method.symplectic and free else "approximate"
+    kept = method is not None and (method.energy or (method.symplectic and free))
+    return "bounded" if kept else "approximate"
 
 
 def _rows(run: Trajectory, system: System) -> list[Row]:

@@ -9,7 +9,11 @@ from dalembert.methods import REGISTRY
 _SIZES = {
     da.Gauss: [(1,), (2,), (3,), (4,)],
     da.Lobatto: [(2,), (3,), (4,), (5,)],
+    da.Galerkin: [(1,), (2,), (3,), (4,), (1, "lobatto"), (2, "lobatto"), (3, "lobatto")],
     da.Composition: [
+        (da.GeometricNonholonomic(), 4),
+        (da.McLachlanPerlmutter(), 4),
+        (da.DiscreteGradient(2), 6),
         (da.Midpoint(), 4),
         (da.Trapezoidal(), 6),
         (da.Midpoint(), 8),

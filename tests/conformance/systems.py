@@ -116,4 +116,17 @@ def both_kinds() -> Case:
     return Case(system, {x: 1.0, y: 0.0, z: 1.0, y.dot: 0.9}, {a: 1.2, b: 0.7})
 
 
-ALL = (free, forced, holonomic, nonholonomic, independent_variations, both_kinds)
+@cache
+def chetaev() -> Case:
+    """Appell's kind of constraint, nonlinear in the velocities; it moves, so its reaction works."""
+    system = da.System(
+        "nonlinear constraint",
+        [x, y, z],
+        kinetic=(x.dot**2 + (1 + x**2 / 4) * y.dot**2 + a * z.dot**2) / 2,
+        potential=x**4 / 4 + x * y + b * z**2 / 2,
+        constraints=[x.dot**2 + y.dot**2 - (1 + sin(t) / 5) * z.dot**2],
+    )
+    return Case(system, {x: 0.6, y: 0.5, z: 0.1, x.dot: 0.6, y.dot: 0.8, z.dot: 1.0}, {a: 1.2, b: 0.7})
+
+
+ALL = (free, forced, holonomic, nonholonomic, independent_variations, both_kinds, chetaev)

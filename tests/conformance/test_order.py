@@ -75,7 +75,12 @@ def test_control_a_start_by_a_straight_line_spoils_the_second_order():
 CONSTRAINED = (systems.holonomic, systems.nonholonomic, systems.both_kinds)
 
 
-@pytest.mark.parametrize(("method", "case"), [(m, c) for m in METHODS for c in CONSTRAINED if accepts(m, c)], ids=named)
+# Compositions take their multipliers from the state; of those, order 4 is enough to see that. At order 8 explicit
+# Runge-Kutta multipliers are exact to rounding at any step.
+DIRECT = [m for m in METHODS if (not isinstance(m, da.Composition) or m.order == 4) and m != da.DormandPrince8()]
+
+
+@pytest.mark.parametrize(("method", "case"), [(m, c) for m in DIRECT for c in CONSTRAINED if accepts(m, c)], ids=named)
 def test_multipliers_converge(method, case):
     """Discrete lambda -> continuous lambda, sign and size, at an inner node, at least at the rate the method claims.
 

@@ -51,11 +51,28 @@ def node_reaction(system: DiscreteSystem) -> list[Fast]:
     return [sum(column, start=fast(0)) for column in zip(*terms, strict=True)] or [fast(0)] * len(system.coordinates)
 
 
+def interior_residual(system: DiscreteSystem) -> list[Fast]:
+    """dL_d/dQ + F_d on every interior position: what vanishes there."""
+    slopes = gradient(system.lagrangian, system.interior_slots())
+    return [d + f for d, f in zip(slopes, system.force_interior, strict=True)]
+
+
+def interior_unknowns(system: DiscreteSystem) -> tuple[list[str], dict[Fast, Fast]]:
+    """Names of the unknowns W of the interior positions Q = q0 + h d W, and h d W for each of their slots."""
+    q, slots = system.coordinates, system.interior_slots()
+    names = [f"{c.name}.node{i + 1}" for i in range(len(system.interior)) for c in q]
+    fractions = [fast(d) for d in system.interior for _ in q]
+    return names, {s: fast(step) * d * fast(w) for s, d, w in zip(slots, fractions, names, strict=True)}
+
+
 def step_map(system: DiscreteSystem) -> StepMap:
     """The discrete equations as one implicit step on (q, p)."""
     q, h = system.coordinates, fast(step)
     unknowns = [step_velocity(c) for c in q]
-    slots = {c.at(0): c for c in q} | {c.at(1): fast(c) + h * fast(v) for c, v in zip(q, unknowns, strict=True)}
+    slots: dict[Any, Any] = {c.at(0): c for c in q}
+    slots |= {c.at(1): fast(c) + h * fast(v) for c, v in zip(q, unknowns, strict=True)}
+    inner, within = interior_unknowns(system)
+    slots |= {s: fast(q[k % len(q)]) + x for k, (s, x) in enumerate(within.items())}
 
     def here(expression: Fast) -> Fast:
         return substitute(expression, slots)
@@ -65,8 +82,9 @@ def step_map(system: DiscreteSystem) -> StepMap:
         for c, p, r in zip(q, momentum_minus(system), node_reaction(system), strict=True)
     ]
     constraints = [here(chi) for chi in system.constraints]
-    names = tuple(s.name for s in (*unknowns, *multipliers(system)))
-    block = Block(names, (*balance, *constraints), (fast(0),) * len(names))
+    stationary = [here(r) for r in interior_residual(system)]
+    names = (*(v.name for v in unknowns), *inner, *(m.name for m in multipliers(system)))
+    block = Block(names, (*balance, *stationary, *constraints), (fast(0),) * len(names))
     kept = {m.name: fast(m) for m in multipliers(system)}
     kept |= {f"constraint.{a + 1}": chi for a, chi in enumerate(constraints)}
     return StepMap(

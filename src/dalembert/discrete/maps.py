@@ -24,7 +24,11 @@ class Discretisation(Protocol):
     """Anything that turns a function of (q, v, t) into a function of (q0, q1): a map, or a variational method."""
 
     def discrete_lagrangian(self, L: Density, q0: Vector, q1: Vector, t: Fast, h: Fast) -> Fast:
-        """L_d(q0, q1), an approximation of the integral of L over one step."""
+        """L_d(q0, q1), an approximation of the integral of L over one step.
+
+        A rule with an attribute `interior`, the fractions of the step at which it has positions of its own, is called
+        with these as further arguments, and L_d is made stationary with respect to them.
+        """
         ...
 
 

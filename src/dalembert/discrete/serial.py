@@ -6,6 +6,7 @@ import json
 
 import sympy
 
+from ..errors import ModelError
 from ..model.coordinates import Coordinate
 from ..model.serial import pack, unpack
 from .system import DiscreteSystem
@@ -14,6 +15,10 @@ from .system import DiscreteSystem
 def dumps(system: DiscreteSystem) -> str:
     """A discrete system as JSON text."""
     q = system.coordinates
+    if system.interior:
+        raise ModelError(
+            f"{system.name}: a discrete system with interior positions cannot be saved; save a run of its method."
+        )
 
     def forces(row: tuple[object, ...]) -> dict[str, object]:
         return {c.name: pack(system.read(f)) for c, f in zip(q, row, strict=True)}

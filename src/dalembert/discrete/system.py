@@ -40,6 +40,10 @@ class DiscreteSystem:
     parameters: tuple[Parameter, ...]
     system: System | None = field(compare=False)
     """The system it was made from, if any."""
+    interior: tuple[Any, ...] = ()
+    """Fractions of the step at which there are positions of the step's own, with respect to which L_d is stationary."""
+    force_interior: tuple[Fast, ...] = ()
+    """The discrete force on each interior position, coordinate by coordinate."""
 
     def __init__(
         self,
@@ -82,6 +86,10 @@ class DiscreteSystem:
             parameters=checks.parameters((given, *minus, *plus, *chi, *forms), q), system=None,
         )  # fmt: skip
 
+    def interior_slots(self) -> list[Fast]:
+        """The symbols of the interior positions: all coordinates of the first, then of the second."""
+        return interior_slots(self.coordinates, len(self.interior))
+
     def _put(self, **fields: Any) -> None:
         for name, value in fields.items():
             object.__setattr__(self, name, value)
@@ -107,6 +115,11 @@ class DiscreteSystem:
         return f"<DiscreteSystem {self.name!r}: coordinates {', '.join(q.name for q in self.coordinates)}>"
 
 
+def interior_slots(coordinates: Sequence[Coordinate], count: int) -> list[Fast]:
+    """The symbols of `count` interior positions."""
+    return [fast(f"{c.name}.interior.{i + 1}") for i in range(count) for c in coordinates]
+
+
 def discretise(system: System, map: Discretisation) -> DiscreteSystem:
     """The discrete system of a system and a finite-difference map (or a variational method).
 
@@ -119,13 +132,12 @@ def discretise(system: System, map: Discretisation) -> DiscreteSystem:
             f"FiniteDifferenceMap(b), or a variational method such as Midpoint()."
         )
     q = system.coordinates
-    q0, q1 = vector([c.at(0) for c in q]), vector([c.at(1) for c in q])
     t, h = fast(time), fast(step)
 
     def rule(expression: Any) -> Fast:
-        return map.discrete_lagrangian(_density(expression, q), q0, q1, t, h)
+        return _applied(map, _density(expression, q), q)
 
-    minus, plus = _discrete_forces(system, map)
+    minus, plus, inner = _discrete_forces(system, map)
     end = {**{c: c.at(1) for c in q}, time: t + h}
     return DiscreteSystem._made(
         name=f"{system.name}, {type(map).__name__}",
@@ -139,7 +151,18 @@ def discretise(system: System, map: Discretisation) -> DiscreteSystem:
         ),
         parameters=system.parameters,
         system=system,
+        interior=tuple(getattr(map, "interior", ())),
+        force_interior=inner,
     )
+
+
+def _applied(map: Discretisation, density: Density, q: Sequence[Coordinate]) -> Fast:
+    """The rule applied to a function, in the slots."""
+    n = len(q)
+    inner = interior_slots(q, len(getattr(map, "interior", ())))
+    own = [vector(inner[i : i + n]) for i in range(0, len(inner), n)]
+    q0, q1 = vector([c.at(0) for c in q]), vector([c.at(1) for c in q])
+    return map.discrete_lagrangian(density, q0, q1, fast(time), fast(step), *own)
 
 
 def _density(expression: Any, q: Sequence[Coordinate]) -> Density:
@@ -152,12 +175,14 @@ def _density(expression: Any, q: Sequence[Coordinate]) -> Density:
     return value
 
 
-def _discrete_forces(system: System, map: Discretisation) -> tuple[tuple[Fast, ...], tuple[Fast, ...]]:
-    """F_d- and F_d+: the rule applied to the virtual work F.dq, where dq moves with the slots as the position does."""
+def _discrete_forces(system: System, map: Discretisation) -> tuple[tuple[Fast, ...], ...]:
+    """F_d-, F_d+ and interior forces: the rule applied to F.dq, where dq moves with the slots as the position does."""
     q = system.coordinates
+    slots = [fast(c.at(k)) for k in (0, 1) for c in q] + interior_slots(q, len(getattr(map, "interior", ())))
+    n = len(q)
     if not any(system.force):
-        return (fast(0),) * len(q), (fast(0),) * len(q)
-    slots = [c.at(k) for k in (0, 1) for c in q]
+        zero = (fast(0),) * len(slots)
+        return zero[:n], zero[:n], zero[2 * n :]
     displacements = [fast(f"{s.name}.displacement") for s in slots]
     densities = [_density(f, q) for f in system.force]
 
@@ -165,7 +190,5 @@ def _discrete_forces(system: System, map: Discretisation) -> tuple[tuple[Fast, .
         moved = [sum(d * s for d, s in zip(gradient(x, slots), displacements, strict=True)) for x in position]
         return sum(f(position, velocity, instant) * d for f, d in zip(densities, moved, strict=True))
 
-    q0, q1 = vector([c.at(0) for c in q]), vector([c.at(1) for c in q])
-    total = map.discrete_lagrangian(work, q0, q1, fast(time), fast(step))
-    forces = gradient(total, displacements)
-    return tuple(forces[: len(q)]), tuple(forces[len(q) :])
+    forces = tuple(gradient(_applied(map, work, q), displacements))
+    return forces[:n], forces[n : 2 * n], forces[2 * n :]

@@ -2,13 +2,17 @@
 
 from .base import Method, VariationalMethod
 from .composition import Composition
+from .discrete_gradient import DiscreteGradient
+from .galerkin import Galerkin
 from .gauss import Gauss
+from .geometric_nonholonomic import GeometricNonholonomic
 from .left_point import LeftPoint
 from .lobatto import Lobatto, Rattle
+from .mclachlan_perlmutter import McLachlanPerlmutter
 from .midpoint import Midpoint
 from .reference import Reference
 from .right_point import RightPoint
-from .runge_kutta import RungeKutta4
+from .runge_kutta import DormandPrince8, RungeKutta4
 from .trapezoidal import StormerVerlet, Trapezoidal
 
 METHODS = (
@@ -21,7 +25,12 @@ METHODS = (
     Lobatto,
     Rattle,
     Composition,
+    Galerkin,
+    GeometricNonholonomic,
+    McLachlanPerlmutter,
+    DiscreteGradient,
     RungeKutta4,
+    DormandPrince8,
     Reference,
 )
 

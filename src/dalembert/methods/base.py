@@ -22,6 +22,7 @@ class Method(ABC):
     symmetric:    a step backward undoes a step forward
     momentum:     momenta of cyclic coordinates are conserved to rounding
     constraints:  constraints hold on every step to the tolerance of the solver
+    energy:       the energy of a conservative system is conserved, to the accuracy of a quadrature
     """
 
     order: ClassVar[int]
@@ -29,6 +30,16 @@ class Method(ABC):
     symmetric: ClassVar[bool] = False
     momentum: ClassVar[bool] = False
     constraints: ClassVar[bool] = False
+    energy: ClassVar[bool] = False
+
+    impulsive: ClassVar[bool] = False
+    """Whether momenta at the nodes lack part of the reaction there, so that velocities follow by projection."""
+
+    node_multipliers: ClassVar[bool] = True
+    """Whether the multipliers of the step are as accurate as the method; if not, those of the state are taken."""
+
+    composable_constrained: ClassVar[int] = 8
+    """The highest order that compositions of this method were found to reach under constraints."""
 
     adaptive: ClassVar[bool] = False
     """Whether the method chooses its own step, so that h is only the spacing of the output."""
@@ -58,7 +69,13 @@ class VariationalMethod(Method):
 
     momentum = True
     constraints = True
+    impulsive = True
     carries = "momentum"
+
+    def check(self, system: System) -> None:
+        """Discrete constraints are those of linear ones, pulled back by the rule."""
+        if not all(c.is_linear for c in system.constraints):
+            refuse(self, system, "a constraint is nonlinear in the velocities.", "Use GeometricNonholonomic().")
 
     @abstractmethod
     def discrete_lagrangian(self, L: Density, q0: Vector, q1: Vector, t: Fast, h: Fast) -> Fast:

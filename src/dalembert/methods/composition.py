@@ -9,7 +9,7 @@ from dataclasses import replace
 from ..errors import MethodError
 from ..model.system import System
 from ..stepmap import StepMap
-from .base import Method
+from .base import Method, refuse
 from .midpoint import Midpoint
 
 # First halves of palindromic sequences for base methods of order 2, with the middle last.
@@ -81,23 +81,35 @@ class Composition(Method):
         return self.method.constraints
 
     @property
+    def energy(self) -> bool:  # type: ignore[override]
+        """As the composed method."""
+        return self.method.energy
+
+    @property
+    def impulsive(self) -> bool:  # type: ignore[override]
+        """As the composed method."""
+        return self.method.impulsive
+
+    @property
     def carries(self) -> str:  # type: ignore[override]
         """As the composed method."""
         return self.method.carries
 
     symmetric = True
+    node_multipliers = False  # that of the first substep is only as good as that substep
 
     def check(self, system: System) -> None:
-        """It takes what the composed method takes."""
+        """It takes what the composed method takes, where the order is known to be reached."""
         self.method.check(system)
+        if system.constraints and self.order > self.method.composable_constrained:
+            why = f"under constraints its order would be {self.method.composable_constrained}, not {self.order}."
+            refuse(self, system, why, f"Use Composition(Midpoint(), order={self.order}).")
 
     def step_map(self, system: System) -> StepMap:
         """The step of the method, repeated with fractions of h."""
         one = self.method.step_map(system)
         fractions = tuple(c * s for c in self.coefficients for s in one.substeps)
-        # The multiplier of the first substep is only as good as that substep; at the nodes the equations give a better one.
-        kept = {k: v for k, v in one.outputs.items() if not k.startswith("multiplier.")}
-        return replace(one, name=f"{system.name}, {self!r}", substeps=fractions, outputs=kept)
+        return replace(one, name=f"{system.name}, {self!r}", substeps=fractions)
 
     def __repr__(self) -> str:
         return f"Composition({self.method!r}, order={self.order})"

@@ -1,8 +1,12 @@
-"""The classical Runge-Kutta method, kept as a control: it has none of the structure the others preserve."""
+"""Explicit Runge-Kutta methods, kept as controls: they have none of the structure the others preserve."""
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Sequence
+from typing import Any
+
+from sympy import Rational
 
 from ..model.coordinates import step, time
 from ..model.system import System
@@ -12,41 +16,38 @@ from ..theory.lagrange import motion_residual, multipliers
 from .base import Method
 
 
-class RungeKutta4(Method):
-    """Classical Runge-Kutta: order 4, not symplectic, drifts in energy and off constraints."""
+class ExplicitRungeKutta(Method):
+    """An explicit Runge-Kutta method on (q, v); each stage solves linear equations for accelerations and multipliers."""
 
-    order = 4
     carries = "velocity"
 
+    @abstractmethod
+    def tableau(self) -> tuple[Sequence[Sequence[Any]], Sequence[Any]]:
+        """Rows a_ij, j < i, and weights b_i; the nodes are the sums of the rows."""
+
     def step_map(self, system: System) -> StepMap:
+        """The stages, one linear block each."""
         self.check(system)
-        q, h, t = system.coordinates, fast(step), fast(time)
-        n = len(q)
-        residual = motion_residual(system)
-        place, velocity = [fast(c) for c in q], [fast(c.dot) for c in q]
-        blocks: list[Block] = []
+        rows, weights = self.tableau()
+        q, h, n = system.coordinates, fast(step), len(system.coordinates)
+        start = [fast(c) for c in q], [fast(c.dot) for c in q]
+        residual, blocks = motion_residual(system), []
         slopes: list[tuple[list[Fast], list[Fast]]] = []
-        for k, fraction in enumerate((0, h / 2, h / 2, h)):
-            dq, dv = slopes[-1] if slopes else ([fast(0)] * n, [fast(0)] * n)
-            Q = [a + fraction * b for a, b in zip(place, dq, strict=True)]
-            V = [a + fraction * b for a, b in zip(velocity, dv, strict=True)]
-            block = _stage(system, residual, k + 1, Q, V, t + fraction)
-            blocks.append(block)
-            slopes.append((V, [fast(name) for name in block.unknowns[:n]]))
 
-        def mean(part: int, i: int) -> Fast:
-            a, b, c, d = (s[part][i] for s in slopes)
-            return h / 6 * (a + 2 * b + 2 * c + d)
+        def moved(part: int, coefficients: Sequence[Any]) -> list[Fast]:
+            used = [(fast(a), s[part]) for a, s in zip(coefficients, slopes, strict=True) if a]
+            return [x + h * sum((a * s[i] for a, s in used), start=fast(0)) for i, x in enumerate(start[part])]
 
+        for k, row in enumerate(rows):
+            Q, V = moved(0, row), moved(1, row)
+            blocks.append(_stage(system, residual, k + 1, Q, V, fast(time) + fast(sum(row)) * h))
+            slopes.append((V, [fast(name) for name in blocks[-1].unknowns[:n]]))
         return StepMap(
-            name=f"{system.name}, RungeKutta4",
+            name=f"{system.name}, {self!r}",
             state=tuple(c.name for c in q) + tuple(c.dot.name for c in q),
             parameters=tuple(p.name for p in system.parameters),
             blocks=tuple(blocks),
-            update=(
-                *(place[i] + mean(0, i) for i in range(n)),
-                *(velocity[i] + mean(1, i) for i in range(n)),
-            ),
+            update=(*moved(0, weights), *moved(1, weights)),
             outputs={m.name: fast(x) for m, x in zip(multipliers(system), blocks[0].unknowns[n:], strict=True)},
         )
 
@@ -59,3 +60,131 @@ def _stage(system: System, residual: Sequence[Fast], k: int, Q: Sequence[Fast], 
     places = {c: Q[i] for i, c in enumerate(q)} | {c.dot: V[i] for i, c in enumerate(q)} | {time: t}
     places |= {s: fast(name) for s, name in zip(sought, names, strict=True)}
     return Block(names, tuple(substitute(r, places) for r in residual), (fast(0),) * len(names))
+
+
+class RungeKutta4(ExplicitRungeKutta):
+    """Classical Runge-Kutta: order 4, not symplectic, drifts in energy and off constraints."""
+
+    order = 4
+
+    def tableau(self) -> tuple[Sequence[Sequence[Any]], Sequence[Any]]:
+        """1/2, 1/2, 1 and weights 1/6, 1/3, 1/3, 1/6."""
+        half, third, sixth = Rational(1, 2), Rational(1, 3), Rational(1, 6)
+        return ((), (half,), (0, half), (0, 0, 1)), (sixth, third, third, sixth)
+
+
+class DormandPrince8(ExplicitRungeKutta):
+    """The twelve-stage method of order 8 of Dormand and Prince, with a fixed step: not symplectic, a strong control."""
+
+    order = 8
+
+    def tableau(self) -> tuple[Sequence[Sequence[Any]], Sequence[Any]]:
+        """The coefficients of DOP853 in Hairer, Norsett and Wanner, Solving Ordinary Differential Equations I, 1993."""
+        return _DOP853
+
+
+_DOP853 = (
+    (
+        (),
+        (0.05260015195876773,),
+        (
+            0.0197250569845379,
+            0.0591751709536137,
+        ),
+        (
+            0.02958758547680685,
+            0.0,
+            0.08876275643042054,
+        ),
+        (
+            0.2413651341592667,
+            0.0,
+            -0.8845494793282861,
+            0.924834003261792,
+        ),
+        (
+            0.037037037037037035,
+            0.0,
+            0.0,
+            0.17082860872947386,
+            0.12546768756682242,
+        ),
+        (
+            0.037109375,
+            0.0,
+            0.0,
+            0.17025221101954405,
+            0.06021653898045596,
+            -0.017578125,
+        ),
+        (
+            0.03709200011850479,
+            0.0,
+            0.0,
+            0.17038392571223998,
+            0.10726203044637328,
+            -0.015319437748624402,
+            0.008273789163814023,
+        ),
+        (
+            0.6241109587160757,
+            0.0,
+            0.0,
+            -3.3608926294469414,
+            -0.868219346841726,
+            27.59209969944671,
+            20.154067550477894,
+            -43.48988418106996,
+        ),
+        (
+            0.47766253643826434,
+            0.0,
+            0.0,
+            -2.4881146199716677,
+            -0.590290826836843,
+            21.230051448181193,
+            15.279233632882423,
+            -33.28821096898486,
+            -0.020331201708508627,
+        ),
+        (
+            -0.9371424300859873,
+            0.0,
+            0.0,
+            5.186372428844064,
+            1.0914373489967295,
+            -8.149787010746927,
+            -18.52006565999696,
+            22.739487099350505,
+            2.4936055526796523,
+            -3.0467644718982196,
+        ),
+        (
+            2.273310147516538,
+            0.0,
+            0.0,
+            -10.53449546673725,
+            -2.0008720582248625,
+            -17.9589318631188,
+            27.94888452941996,
+            -2.8589982771350235,
+            -8.87285693353063,
+            12.360567175794303,
+            0.6433927460157636,
+        ),
+    ),
+    (
+        0.054293734116568765,
+        0.0,
+        0.0,
+        0.0,
+        0.0,
+        4.450312892752409,
+        1.8915178993145003,
+        -5.801203960010585,
+        0.3111643669578199,
+        -0.1521609496625161,
+        0.20136540080403034,
+        0.04471061572777259,
+    ),
+)

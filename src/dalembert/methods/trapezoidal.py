@@ -35,6 +35,7 @@ class StormerVerlet(VariationalMethod):
 
     def check(self, system: System) -> None:
         """Separable: constant mass matrix, potential and forces without velocities, no constraints."""
+        super().check(system)
         instead = "Use Trapezoidal(), the same rule for any system, or Midpoint()."
         velocities = {v.name for v in system.velocities}
         places = {q.name for q in system.coordinates}

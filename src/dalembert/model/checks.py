@@ -155,8 +155,9 @@ def _sample(system: System, seed: int) -> tuple[Any, Any, Any] | None:
     momenta = gradient(substitute(fast(system.lagrangian), names), [q.dot for q in system.coordinates])
     mass = [[number(d, velocity) for d in gradient(p, [q.dot for q in system.coordinates])] for p in momenta]
     n = len(system.coordinates)
-    rows = [[number(a, point) for a in c.coefficients] for c in system.constraints]
-    forms = [[number(a, point) for a in w] for w in system.variations]
+    state = {**point, **velocity}
+    rows = [[number(a, state) for a in c.coefficients] for c in system.constraints]
+    forms = [[number(a, state) for a in w] for w in system.variations]
     m, a, w = (np.array(x, dtype=float).reshape(-1, n) for x in (mass, rows, forms))
     return (m, a, w) if all(np.isfinite(x).all() for x in (m, a, w)) else None
 

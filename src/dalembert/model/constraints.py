@@ -1,7 +1,8 @@
 """Constraints and variations: one Pfaffian row each.
 
 A holonomic constraint phi(q, t) = 0 and a kinematic one A(q, t) v + b(q, t) = 0 are the same thing at the level of
-velocities: a row `coefficients` and a `drift` b with coefficients . v + drift = 0.
+velocities: a row `coefficients` and a `drift` b with coefficients . v + drift = 0. For a kinematic constraint
+chi(q, v, t) = 0 that is nonlinear in the velocities the coefficients are dchi/dv (Chetaev), and both depend on v.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import sympy
 from sympy import Expr
 
 from ..errors import ModelError
-from .coordinates import Coordinate, time
+from .coordinates import Coordinate, Velocity, time
 
 
 @dataclass(frozen=True)
@@ -31,8 +32,15 @@ class Constraint:
         """Whether the constraint is on positions."""
         return self.kind == "holonomic"
 
+    @property
+    def is_linear(self) -> bool:
+        """Whether it is affine in the velocities."""
+        return not any(isinstance(s, Velocity) for a in self.coefficients for s in a.free_symbols)
+
     def velocity_form(self, coordinates: Sequence[Coordinate]) -> Expr:
         """The constraint as a relation between velocities: coefficients . v + drift."""
+        if not self.is_holonomic:
+            return self.expression
         return sympy.Add(*(a * q.dot for a, q in zip(self.coefficients, coordinates, strict=True)), self.drift)
 
 
@@ -57,10 +65,9 @@ def constraint(expression: Expr, coordinates: Sequence[Coordinate]) -> Constrain
         return Constraint(expression, "holonomic", row, expression.diff(time))
     affine = linear_row(expression, coordinates)
     if affine is None:
-        raise ModelError(
-            f"constraint {expression} = 0 is not linear in the velocities. Kinematic constraints have the form "
-            f"A(q, t) v + b(q, t) = 0; solve it for one velocity, or write it as several linear constraints."
-        )
+        chetaev = tuple(expression.diff(q.dot) for q in coordinates)
+        rest = expression - sympy.Add(*(a * q.dot for a, q in zip(chetaev, coordinates, strict=True)))
+        return Constraint(expression, "kinematic", chetaev, rest)
     return Constraint(expression, "kinematic", *affine)
 
 

@@ -118,6 +118,13 @@ class System:
             for a, b in zip(w, c.coefficients, strict=True)
         )
 
+    def without_constraints(self) -> System:
+        """The same system, free: what a method works with that treats constraints by itself."""
+        forces = dict(zip(self.coordinates, self.forces, strict=True))
+        return System(
+            self.name, self.coordinates, lagrangian=self.lagrangian, forces=forces, dissipation=self.dissipation
+        )
+
     def equations(self) -> Equations:
         """Lagrange's equations with multipliers and constraints; see `Equations`."""
         from ..theory.lagrange import equations

@@ -195,8 +195,11 @@ def _first_carry(
     if method.carries == "velocity":
         return stepper.carry(np.column_stack([start.q, start.second]))
     points = np.column_stack([start.q, start.second, np.full(len(start.q), start.time)])
-    p, _ = point_map(maps.momentum_map(system))(points, rows)
-    return stepper.carry(np.column_stack([start.q, p]), seed(start.second))
+    state = np.column_stack([start.q, point_map(maps.momentum_map(system))(points, rows)[0]])
+    if any(name.startswith("multiplier.") for name in stepper.stepmap.state):  # begin with the reactions of the motion
+        motion, _ = point_map(maps.motion_map(system))(points, rows)
+        state = np.column_stack([state, motion[:, len(system.coordinates) :]])
+    return stepper.carry(state, seed(start.second))
 
 
 def _advance(

@@ -9,13 +9,14 @@ from typing import Literal
 
 import numpy as np
 
-from ..discrete.equations import momentum_minus
+from ..discrete.equations import interior_residual, interior_unknowns, momentum_minus
 from ..discrete.system import DiscreteSystem
 from ..engine.machine import PointMap
 from ..errors import StartError
 from ..model.coordinates import Coordinate, time
 from ..model.system import System
-from ..stepmap import pointwise
+from ..stepmap import Block, pointwise
+from ..symbolic import fast, substitute
 from ..theory import pointwise as maps
 from .values import Array, Values, by_name, columns, lanes
 
@@ -103,7 +104,8 @@ def resolve_start(system: System, given: Values, parameters: dict[str, Array], r
 
     `rows` are the parameters as columns, one row per lane.
     """
-    start, missing = read_start(system.coordinates, given, parameters, len(system.constraints))
+    supplied = sum(c.is_linear for c in system.constraints)
+    start, missing = read_start(system.coordinates, given, parameters, supplied)
     rows = np.broadcast_to(rows, (len(start.q), rows.shape[1])) if len(rows) == 1 else rows
     if start.kind == "two positions":
         if system.holonomic:
@@ -112,12 +114,10 @@ def resolve_start(system: System, given: Values, parameters: dict[str, Array], r
             _refuse_positions(system, start, value, row)
         return start
     if start.kind == "momentum":
-        v, status = point_map(maps.velocity_map(system))(_points(start), rows)
+        v, status = point_map(maps.velocity_map(system, False))(_points(start), rows)
         if status.any():
             raise StartError("start: these momenta determine no velocities: the Legendre transform is singular there.")
-        p, _ = point_map(maps.momentum_map(system))(np.column_stack([start.q, v, _times(start)]), rows)
-        _refuse_momenta(system, start.second, p)
-        return Start("velocity", start.time, start.q, v, start.lanes)
+        start = Start("velocity", start.time, start.q, v, start.lanes)
     if not system.constraints:
         return start
     velocity = _admissible(system, start, missing, rows)
@@ -134,17 +134,6 @@ def _points(start: Start) -> Array:
     )
 
 
-def _refuse_momenta(system: System, given: Array, admissible: Array) -> None:
-    off = np.abs(given - admissible).max(axis=0)
-    size = 1 + np.abs(given).max()
-    if off.max() > OFF * size:
-        worst = int(off.argmax())
-        raise StartError(
-            f"start: these momenta belong to no velocity that the constraints allow: {system.coordinates[worst]}.momentum is "
-            f"off by {off[worst]:.3g}. Give velocities instead; those that the constraints fix may be left out."
-        )
-
-
 def _admissible(system: System, start: Start, missing: list[int], rows: Array) -> Array:
     """Velocities that satisfy the constraints, the missing ones filled in; or an error with the residual."""
     n = len(system.coordinates)
@@ -154,15 +143,17 @@ def _admissible(system: System, start: Start, missing: list[int], rows: Array) -
     _refuse_positions(system, start, value, row)
     known = [i for i in range(n) if i not in missing]
     velocity = start.second.copy()
-    terms = np.abs(row[..., known] * velocity[:, None, known]).sum(axis=-1) + np.abs(drift)
-    right = -(drift + (row[..., known] * velocity[:, None, known]).sum(axis=-1))
     if missing:
-        part = row[..., missing]
-        rank = np.linalg.matrix_rank(part)
-        if (rank < len(missing)).any():
+        linear = [a for a, c in enumerate(system.constraints) if c.is_linear]
+        part = row[:, linear][..., missing]
+        if (np.linalg.matrix_rank(part) < len(missing)).any():
             raise StartError(_undetermined(system, missing))
+        right = -(drift + (row[..., known] * velocity[:, None, known]).sum(axis=-1))[:, linear]
         velocity[:, missing] = np.einsum("lia,la->li", np.linalg.pinv(part), right)
-        right = right - np.einsum("lai,li->la", part, velocity[:, missing])
+        whole = Start("velocity", start.time, start.q, velocity, start.lanes)
+        _, drift, row = _constraint_table(system, whole, rows)  # coefficients may depend on the velocities
+    right = -(drift + (row * velocity[:, None, :]).sum(axis=-1))
+    terms = np.abs(row * velocity[:, None, :]).sum(axis=-1) + np.abs(drift)
     excess = np.nan_to_num(np.abs(right) - OFF * (1 + terms), nan=-1.0)
     lane, a = np.unravel_index(int(excess.argmax()), right.shape)
     if excess[lane, a] > 0:
@@ -223,7 +214,12 @@ def two_position_momenta(system: DiscreteSystem, start: Start, rows: Array, h: f
     outputs = {c.momentum.name: p for c, p in zip(q, momentum_minus(system), strict=True)}
     outputs |= {f"constraint.{a + 1}": chi for a, chi in enumerate(system.constraints)}
     names = [p.name for p in system.parameters]
-    table, _ = point_map(pointwise(f"{system.name}, first step", inputs, names, outputs))(
+    inner, within = interior_unknowns(system)
+    slots = {s: fast(q[k % len(q)].at(0)) + x for k, (s, x) in enumerate(within.items())}
+    outputs = {name: substitute(e, slots) for name, e in outputs.items()}
+    residual = tuple(substitute(r, slots) for r in interior_residual(system))
+    blocks = [Block(tuple(inner), residual, (fast(0),) * len(inner))] if inner else []
+    table, _ = point_map(pointwise(f"{system.name}, first step", inputs, names, outputs, blocks))(
         np.column_stack([start.q, start.second, _times(start)]), rows, h=h, t=start.time
     )
     off = np.abs(table[:, len(q) :])

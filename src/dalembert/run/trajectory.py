@@ -99,7 +99,8 @@ class Trajectory:
             quotient = np.full_like(self._positions, np.nan)
             quotient[:, :-1] = np.diff(self._positions, axis=1) / (self.h * self.every)
             return quotient
-        return self._at_points(maps.velocity_map(self.system), self._carried_momenta)
+        project = bool(self.system.constraints) and (self.method is None or self.method.impulsive)
+        return self._at_points(maps.velocity_map(self.system, project), self._carried_momenta)
 
     @property
     def _carried_momenta(self) -> Array:
@@ -123,7 +124,7 @@ class Trajectory:
         if isinstance(self.system, DiscreteSystem):
             assert table is not None
             return table
-        if table is None:
+        if table is None or (self.method is not None and not self.method.node_multipliers):
             return self._at_points(maps.motion_map(self.system), self._velocities)[..., self._n :]
         if self._carries_momenta and self.begin == 0 and table.size:
             # No discrete equation holds at the first node; the reaction there is that of the continuous motion.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ..model.constraints import Constraint
 from ..model.coordinates import time
 from ..model.system import System
 from ..symbolic import Fast, fast, vanishes
@@ -32,13 +33,21 @@ def _energy_reason(system: System) -> tuple[bool, str]:
     power = sum((f * v for f, v in zip(system.force, system.velocities, strict=True)), start=fast(0))
     if not vanishes(power):
         return False, "the forces do work"
-    if not all(vanishes(c.drift) for c in system.constraints):
-        return False, "a constraint moves, and its reaction does work"
+    if not all(_reaction_is_idle(c, system) for c in system.constraints):
+        return False, "the reaction of a constraint does work"
     if not system.is_ideal:
         return False, "the variations are not those of the constraints, so reactions do work"
     if system.constraints:
         return True, "the Lagrangian does not depend on time and reactions do no work"
     return True, "the Lagrangian does not depend on time"
+
+
+def _reaction_is_idle(c: Constraint, system: System) -> bool:
+    """Whether coefficients . v vanishes with the constraint: always if linear without drift, or homogeneous of a degree."""
+    if c.is_linear:
+        return vanishes(c.drift)
+    power = sum((a * v for a, v in zip(c.coefficients, system.velocities, strict=True)), start=fast(0))
+    return any(vanishes(power - degree * fast(c.expression)) for degree in (1, 2, 3, 4))
 
 
 def cyclic_momenta(system: System) -> list[Integral]:

@@ -12,7 +12,7 @@ from typing import Any
 from ..model.coordinates import time
 from ..model.system import System
 from ..stepmap import Block, StepMap, pointwise
-from ..symbolic import Fast, fast
+from ..symbolic import Fast, fast, substitute
 from .lagrange import momenta, motion_residual, multipliers, reaction
 
 
@@ -34,18 +34,33 @@ def momentum_map(system: System) -> StepMap:
 
 
 @lru_cache(maxsize=64)
-def velocity_map(system: System) -> StepMap:
+def velocity_map(system: System, project: bool = True) -> StepMap:
     """(q, p, t) -> v: the inverse Legendre transform.
 
     Under constraints p need not be the momentum of an admissible velocity; it may differ from one by a reaction
-    impulse, which is determined along with v:  p = dL/dv + mu_a omega^a,  A v + b = 0.
+    impulse, which is determined along with v:  p = dL/dv + mu_a omega^a,  A v + b = 0. Without `project` it is taken
+    as it is.
     """
+    if not project:
+        return _legendre_map(system)
     unknowns = (*(v.name for v in system.velocities), *(m.name for m in multipliers(system)))
     rows = zip(system.coordinates, momenta(system), reaction(system), strict=True)
     balance = [fast(q.momentum) - p - r for q, p, r in rows]
     admissible = [fast(c.velocity_form(system.coordinates)) for c in system.constraints]
-    block = Block(unknowns, (*balance, *admissible), (fast(0),) * len(unknowns))
-    return _map(system, "velocities", "momentum", {v.name: fast(v) for v in system.velocities}, block)
+    # The search begins at the velocity of p itself: nonlinear constraints have no use for zero.
+    plain = {v: fast(f"{v.name}.plain") for v in system.velocities}
+    alone = [fast(q.momentum) - substitute(p, plain) for q, p in zip(system.coordinates, momenta(system), strict=True)]
+    before = Block(tuple(v.name for v in plain.values()), tuple(alone), (fast(0),) * len(alone))
+    guess = (*plain.values(), *(fast(0) for _ in system.constraints))
+    block = Block(unknowns, (*balance, *admissible), guess)
+    return _map(system, "velocities", "momentum", {v.name: fast(v) for v in system.velocities}, before, block)
+
+
+def _legendre_map(system: System) -> StepMap:
+    names = tuple(v.name for v in system.velocities)
+    residual = tuple(fast(q.momentum) - p for q, p in zip(system.coordinates, momenta(system), strict=True))
+    block = Block(names, residual, (fast(0),) * len(names))
+    return _map(system, "velocities", "momentum", {name: fast(name) for name in names}, block)
 
 
 @lru_cache(maxsize=64)

@@ -1,0 +1,94 @@
+"""The geometric nonholonomic integrator (S. Ferraro, D. Iglesias and D. Martin de Diego, Nonlinearity 21, 2008).
+
+No discretisation of the constraint is needed: at every node the mean of the momenta before and after it is that of an
+admissible velocity. With the discrete Lagrangian of the trapezoidal rule and node momenta p_k this is
+
+    p_k + h/2 lambda_k omega(q_k) = -D1 L_d(q_k, q_k+1) - F_d-
+    p_k+1 - h/2 lambda_k+1 omega(q_k+1) = D2 L_d(q_k, q_k+1) + F_d+
+    p_k+1 = dL/dv(q_k+1, v),   chi(q_k+1, v) = 0
+
+In Euclidean space it is RATTLE for kinematic constraints. omega may depend on the velocity, so constraints that are
+nonlinear in the velocities (Chetaev) are taken too.
+"""
+
+from __future__ import annotations
+
+from ..discrete.equations import momentum_minus, momentum_plus, step_velocity
+from ..discrete.maps import Density
+from ..discrete.system import discretise
+from ..model.coordinates import step, time
+from ..model.system import System
+from ..stepmap import Block, StepMap
+from ..symbolic import Fast, Vector, fast, substitute
+from ..theory.lagrange import momenta, multipliers
+from .base import Method, refuse
+from .trapezoidal import trapezoidal
+
+
+class GeometricNonholonomic(Method):
+    """Geometric nonholonomic integrator: order 2, symmetric; velocities at the nodes satisfy the constraints."""
+
+    order = 2
+    symmetric = True
+    constraints = True
+    composable_constrained = 4  # the multipliers are carried along, and only so well
+    carries = "momentum"
+
+    def check(self, system: System) -> None:
+        """For kinematic constraints; holonomic ones would hold only in their velocities."""
+        if not system.kinematic or system.holonomic:
+            refuse(self, system, "it is for kinematic constraints only.", "Use Rattle() or Lobatto(s), or Midpoint().")
+
+    def discrete_lagrangian(self, L: Density, q0: Vector, q1: Vector, t: Fast, h: Fast) -> Fast:
+        """That of the trapezoidal rule."""
+        return trapezoidal(L, q0, q1, t, h)
+
+    def step_map(self, system: System) -> StepMap:
+        """Velocity at the node, free step, velocity and multipliers at the next node."""
+        self.check(system)
+        q, h, t = system.coordinates, fast(step), fast(time)
+        discrete = discretise(system.without_constraints(), self)
+        V = [step_velocity(c) for c in q]
+        here = {c.at(0): c for c in q} | {c.at(1): fast(c) + h * fast(v) for c, v in zip(q, V, strict=True)}
+        begin, end = [[fast(f"{c.name}.{side}") for c in q] for side in ("begin", "end")]
+        place = {c: here[c.at(1)] for c in q}
+
+        def at(expression: object, velocity: list[Fast], moved: bool) -> Fast:
+            known = {c.dot: v for c, v in zip(q, velocity, strict=True)} | ({**place, time: t + h} if moved else {})
+            return substitute(expression, known)
+
+        def kick(names: list[Fast], velocity: list[Fast], moved: bool) -> list[Fast]:
+            rows = [[m * at(w, velocity, moved) for w in row] for m, row in zip(names, system.variations, strict=True)]
+            return [h / 2 * sum(column, start=fast(0)) for column in zip(*rows, strict=True)]
+
+        before = [fast(m.name) for m in multipliers(system)]
+        after = [fast(f"{m.name}.end") for m in multipliers(system)]
+        p, moment = [fast(c.momentum) for c in q], momenta(system)
+        legendre = [a - at(b, begin, False) for a, b in zip(p, moment, strict=True)]
+        away = [
+            a + k - substitute(b, here)
+            for a, k, b in zip(p, kick(before, begin, False), momentum_minus(discrete), strict=True)
+        ]
+        arrived = [
+            substitute(b, here) + k for b, k in zip(momentum_plus(discrete), kick(after, end, True), strict=True)
+        ]
+        balance = [a - at(b, end, True) for a, b in zip(arrived, moment, strict=True)]
+        admissible = [at(c.velocity_form(q), end, True) for c in system.constraints]
+        blocks = [
+            _block(begin, legendre),
+            _block([fast(v) for v in V], away),
+            _block([*end, *after], balance + admissible),
+        ]
+        velocity_used = any(w.free_symbols & set(system.velocities) for row in system.variations for w in row)
+        return StepMap(
+            name=f"{system.name}, {self!r}",
+            state=(*(c.name for c in q), *(c.momentum.name for c in q), *(m.name for m in before)),
+            parameters=tuple(s.name for s in system.parameters),
+            blocks=tuple(blocks if velocity_used else blocks[1:]),
+            update=(*(place[c] for c in q), *arrived, *after),
+            outputs={f"constraint.{a + 1}": e for a, e in enumerate(admissible)},
+        )
+
+
+def _block(unknowns: list[Fast], residual: list[Fast]) -> Block:
+    return Block(tuple(u.name for u in unknowns), tuple(residual), (fast(0),) * len(unknowns))

@@ -1,0 +1,83 @@
+"""The reversible scheme of McLachlan and Perlmutter (J. Nonlinear Sci. 16, 2006): drift, constrained kick, drift.
+
+Half a step by the right-point rule to the middle of the step; there the momentum is reflected, p -> p + h lambda omega, so
+that the mean of both is that of an admissible velocity; half a step by the left-point rule to the end. For
+L = |v|^2/2 - V this is the leapfrog
+
+    q_m = q0 + h/2 v0,   v1 = v0 - h grad V(q_m) + h lambda A(q_m),   A(q_m)(v0 + v1) = 0,   q1 = q_m + h/2 v1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ..discrete.equations import momentum_minus, momentum_plus
+from ..discrete.maps import left_map, right_map
+from ..discrete.system import discretise
+from ..model.coordinates import step, time
+from ..model.system import System
+from ..stepmap import Block, StepMap
+from ..symbolic import Fast, fast, substitute
+from ..theory.lagrange import momenta, multipliers, reaction
+from .base import Method, refuse
+
+
+class McLachlanPerlmutter(Method):
+    """Reversible nonholonomic leapfrog: order 2, symmetric; the constraints hold in the middle of every step."""
+
+    order = 2
+    symmetric = True
+    constraints = True
+    impulsive = True
+    composable_constrained = 4  # more is lost at the start, where the constraint holds at the node, not in mid-step
+    carries = "momentum"
+
+    def check(self, system: System) -> None:
+        """For kinematic constraints."""
+        if not system.kinematic or system.holonomic:
+            refuse(self, system, "it is for kinematic constraints only.", "Use Rattle() or Lobatto(s), or Midpoint().")
+
+    def step_map(self, system: System) -> StepMap:
+        """Drift, reflection, drift: three blocks."""
+        self.check(system)
+        q, h, t = system.coordinates, fast(step), fast(time)
+        first = [fast(f"{c.name}.step1") for c in q]
+        second = [fast(f"{c.name}.step2") for c in q]
+        mean = [fast(f"{c.name}.mean") for c in q]
+        free = system.without_constraints()
+        middle = [fast(c) + h / 2 * v for c, v in zip(q, first, strict=True)]
+        end = [x + h / 2 * v for x, v in zip(middle, second, strict=True)]
+
+        def half(expressions: Sequence[Fast], a: Sequence[Fast], b: Sequence[Fast], start: Fast) -> list[Fast]:
+            slots = {c.at(0): x for c, x in zip(q, a, strict=True)} | {c.at(1): x for c, x in zip(q, b, strict=True)}
+            return [substitute(e, {**slots, step: h / 2, time: start}) for e in expressions]
+
+        def at_middle(expression: object) -> Fast:
+            places = dict(zip(q, middle, strict=True)) | {c.dot: v for c, v in zip(q, mean, strict=True)}
+            return substitute(expression, {**places, time: t + h / 2})
+
+        start, drift, kick = [fast(c) for c in q], discretise(free, right_map), discretise(free, left_map)
+        leave = [fast(c.momentum) - e for c, e in zip(q, half(momentum_minus(drift), start, middle, t), strict=True)]
+        before = half(momentum_plus(drift), start, middle, t)
+        push = [h / 2 * at_middle(r) for r in reaction(system)]
+        reflected = [b + k - at_middle(p) for b, k, p in zip(before, push, momenta(system), strict=True)]
+        admissible = [at_middle(c.velocity_form(q)) for c in system.constraints]
+        after = [b + 2 * k for b, k in zip(before, push, strict=True)]
+        go_on = [a - e for a, e in zip(after, half(momentum_minus(kick), middle, end, t + h / 2), strict=True)]
+        names = [m.name for m in multipliers(system)]
+        return StepMap(
+            name=f"{system.name}, {self!r}",
+            state=tuple(c.name for c in q) + tuple(c.momentum.name for c in q),
+            parameters=tuple(s.name for s in system.parameters),
+            blocks=(
+                _block([v.name for v in first], leave),
+                _block([*(v.name for v in mean), *names], reflected + admissible),
+                _block([v.name for v in second], go_on),
+            ),
+            update=(*end, *half(momentum_plus(kick), middle, end, t + h / 2)),
+            outputs={f"constraint.{a + 1}": e for a, e in enumerate(admissible)},
+        )
+
+
+def _block(names: Sequence[str], residual: Sequence[Fast]) -> Block:
+    return Block(tuple(names), tuple(residual), (fast(0),) * len(names))
