@@ -23,7 +23,7 @@ CHAPTERS = {
     "Symbols": ["coordinates", "parameters", "time", "step"],
     "Systems": ["System", "evaluate", "gallery"],
     "Discrete systems": ["discretise", "DiscreteSystem", "FiniteDifferenceMap", "left_map", "midpoint_map", "right_map"],
-    "Motion": ["simulate", "Trajectory", "Status", "audit", "load"],
+    "Motion": ["simulate", "Event", "Trajectory", "Status", "audit", "load"],
     "Integrators": list(methods.__all__),
     "Errors": ["DalembertError", "ModelError", "MethodError", "StartError", "SimulationError", "ModelWarning"],
 }  # fmt: skip

@@ -47,7 +47,7 @@ _LATER = {
     "DiscreteSystem": "discrete.system", "FiniteDifferenceMap": "discrete.maps", "discretise": "discrete.system",
     "left_map": "discrete.maps", "midpoint_map": "discrete.maps", "right_map": "discrete.maps",
     "evaluate": "run.evaluate", "simulate": "run.simulate", "Trajectory": "run.trajectory", "load": "run.storage",
-    "Status": "engine.status", "audit": "audit",
+    "Status": "engine.status", "audit": "audit", "Event": "run.events",
 }  # fmt: skip
 
 if TYPE_CHECKING:
@@ -56,6 +56,7 @@ if TYPE_CHECKING:
     from .discrete.system import DiscreteSystem, discretise
     from .engine.status import Status
     from .run.evaluate import evaluate
+    from .run.events import Event
     from .run.simulate import simulate
     from .run.storage import load
     from .run.trajectory import Trajectory
@@ -77,7 +78,7 @@ __all__ = [  # noqa: PLE0604  (they are names)
     "coordinates", "parameters", "time", "step",
     "System", "evaluate",
     "discretise", "DiscreteSystem", "FiniteDifferenceMap", "left_map", "midpoint_map", "right_map",
-    "simulate", "Trajectory", "Status", "audit", "load", "gallery",
+    "simulate", "Event", "Trajectory", "Status", "audit", "load", "gallery",
     *_methods,
     "DalembertError", "ModelError", "MethodError", "StartError", "SimulationError", "ModelWarning",
     "sin", "cos", "tan", "asin", "acos", "atan", "atan2", "sinh", "cosh", "tanh", "exp", "log", "sqrt", "pi", "Rational",

@@ -14,6 +14,8 @@ class Status(IntEnum):
     LEFT_DOMAIN = 3
     NOT_FINITE = 4
     INTERRUPTED = 5
+    EVENT = 6
+    EVENTS_ACCUMULATE = 7
 
     def __str__(self) -> str:
         return self.sentence
@@ -31,4 +33,6 @@ _SENTENCES = {
     Status.LEFT_DOMAIN: "left the domain: an expression has no value there (a root, a logarithm, a division by zero)",
     Status.NOT_FINITE: "not finite: a state or parameter is infinite or not a number",
     Status.INTERRUPTED: "interrupted",
+    Status.EVENT: "stopped at an event",
+    Status.EVENTS_ACCUMULATE: "events accumulate: too many of them within one step",
 }

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
+from sympy import Float
 
 from ..discrete.equations import step_map
 from ..discrete.system import DiscreteSystem
@@ -16,9 +17,11 @@ from ..engine.status import Status
 from ..errors import MethodError, SimulationError, StartError
 from ..methods.base import Method, VariationalMethod
 from ..methods.reference import Reference
+from ..model.coordinates import Parameter
 from ..model.system import System
 from ..stepmap import StepMap
 from ..theory import pointwise as maps
+from .events import Event, Stretches
 from .progress import Progress, Report, chunks
 from .reference import solve_reference
 from .start import Start, point_map, read_start, resolve_start, two_position_momenta
@@ -36,6 +39,7 @@ def simulate(
     steps: int | None = None,
     parameters: Values | None = None,
     every: int = 1,
+    events: Sequence[Event] = (),
     progress: bool | Callable[[int, int], None] | None = None,
     strict: bool = True,
 ) -> Trajectory:
@@ -46,6 +50,7 @@ def simulate(
                 or an earlier run, which is continued with the same system, method, h and parameters
     parameters: {m: 1, ...}; every parameter needs a value
     every:      record every so many steps
+    events:     what happens where expressions cross zero: see `Event`; crossings are in `run.events`
     progress:   True or False shows a bar or not; by default one appears on a terminal if the run is long;
                 or a function called with (steps done, steps in all)
     strict:     raise SimulationError if a lane ends early; the error carries the trajectory. False returns it.
@@ -56,20 +61,28 @@ def simulate(
     h = _step_size(h)
     if isinstance(start, Trajectory):
         return _continued(system, method, start, h, until, steps, parameters, every, progress, strict)
-    values = parameter_values(parameters, system.parameters)
+    own = {p for e in events for p in e.parameters} - set(system.parameters)
+    values = parameter_values(parameters, [*system.parameters, *sorted(own, key=lambda p: p.name)])
+    extra = {p: values.pop(p.name) for p in own}
     if isinstance(system, System):
         assert method is not None
         method.check(system)
+        events = _ready(events, system, extra)
     begun = _start(system, start, values)
     rows = columns(values, [p.name for p in system.parameters], begun.lanes)
     count = _steps(h, until, steps, every, begun.time)
     if isinstance(method, Reference):
+        if events:
+            raise MethodError("Reference() has no events. Use a method with a fixed step, such as Gauss(4).")
         assert isinstance(system, System)
         _one_position(begun, method)
         run = solve_reference(system, method, begun, values, rows, h, count, every, progress)
     else:
         stepper = Stepper(_step_map(system, method))
         carry = _first_carry(stepper, system, method, begun, rows, h)
+        if events:
+            run = _with_events(system, method, stepper, carry, rows, values, begun, h, count, every, events)
+            return _checked(run, strict)
         run = _advance(
             system,
             method,
@@ -233,6 +246,42 @@ def _advance(
     )  # fmt: skip
 
 
+def _ready(events: Sequence[Event], system: System, extra: dict[Parameter, Array]) -> list[Event]:
+    """Checked events; parameters that only they have become numbers."""
+    for name, value in extra.items():
+        if value.ndim:
+            raise StartError(f"parameters: {name} occurs in events only, so it is one number, not an array.")
+    for event in events:
+        event.check(system)
+    return [event.with_values({p: Float(float(v), 17) for p, v in extra.items()}) for event in events]
+
+
+def _with_events(
+    system: Any, method: Method | None, stepper: Stepper, carry: Array, rows: Array, values: dict[str, Array], start: Start,
+    h: float, steps: int, every: int, events: Sequence[Event],
+) -> Trajectory:  # fmt: skip
+    """Run with events: nodes are looked at as they come."""
+    from .. import __version__
+
+    if method is None or not isinstance(system, System):
+        raise MethodError("events are for a System with a method; a discrete system has no velocities.")
+    records = np.full((len(carry), steps // every + 1, stepper.width), np.nan)
+    codes = np.zeros((len(carry), STATUS_WIDTH), dtype=np.int64)
+    rows = np.ascontiguousarray(np.broadcast_to(rows, (len(carry), rows.shape[1])))
+
+    def state_of(q: Array, v: Array, t: float, own: Array) -> Array:
+        return _first_carry(stepper, system, method, Start("velocity", t, q, v, None), own, h)
+
+    stretches = Stretches(system, stepper, tuple(events), method.impulsive, rows, h, start.time, state_of)
+    stretches.advance(np.arange(len(carry)), carry, codes, records, 0, steps, every)
+    return Trajectory(
+        system=system, method=method, h=h, every=every, time=start.time + h * every * np.arange(steps // every + 1),
+        parameters=values, records=records, columns=(*stepper.stepmap.state, *stepper.stepmap.outputs), codes=codes,
+        residual=np.full(len(carry), np.nan), lanes=start.lanes, carry=carry, begin=0, t0=start.time, version=__version__,
+        events=tuple(stretches.crossings),
+    )  # fmt: skip
+
+
 def _continued(
     system: Any, method: Any, earlier: Trajectory, h: float, until: float | None, steps: int | None,
     parameters: Values | None, every: int, progress: Report, strict: bool,
@@ -285,6 +334,7 @@ def _checked(run: Trajectory, strict: bool) -> Trajectory:
 
 
 _REMEDY = {
+    Status.EVENTS_ACCUMULATE: "Let the event stop the motion, or make the action lose less.",
     Status.INTERRUPTED: "Continue from the last state if you like.",
     Status.SINGULAR: "Check that masses are positive and that constraints are independent at this state.",
     Status.NO_SOLUTION: "Try a smaller h; if it fails at the same time, look at the state there: the motion may end.",

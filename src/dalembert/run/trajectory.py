@@ -20,6 +20,7 @@ from ..model.coordinates import multiplier, time
 from ..model.system import System
 from ..theory import pointwise as maps
 from ..theory.lagrange import energy
+from .events import Crossing
 from .start import point_map
 from .values import Array
 
@@ -54,6 +55,8 @@ class Trajectory:
     """The number of the first step: not 0 for a continued run."""
     t0: float
     version: str
+    events: tuple[Crossing, ...] = ()
+    """Where events happened, in the order in which lanes met them."""
     _cache: dict[str, Array] = field(default_factory=dict, repr=False)
 
     # status
@@ -65,8 +68,8 @@ class Trajectory:
 
     @property
     def ok(self) -> bool:
-        """Whether every lane reached its end."""
-        return not self.codes[:, 0].any()
+        """Whether every lane reached its end, or an event that stopped it."""
+        return bool(np.isin(self.codes[:, 0], (Status.CONVERGED, Status.EVENT)).all())
 
     @property
     def iterations(self) -> float:
