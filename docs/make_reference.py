@@ -22,7 +22,10 @@ CONSTANTS = {
 CHAPTERS = {
     "Symbols": ["coordinates", "parameters", "time", "step"],
     "Systems": ["System", "evaluate", "gallery"],
-    "Discrete systems": ["discretise", "DiscreteSystem", "FiniteDifferenceMap", "left_map", "midpoint_map", "right_map"],
+    "Discrete systems": [
+        "discretise", "DiscreteSystem", "FiniteDifferenceMap", "ProductMap", "CustomMap", "left_map", "midpoint_map",
+        "right_map",
+    ],
     "Motion": ["simulate", "Event", "Trajectory", "Status", "audit", "load"],
     "Integrators": list(methods.__all__),
     "Errors": ["DalembertError", "ModelError", "MethodError", "StartError", "SimulationError", "ModelWarning"],

@@ -45,14 +45,15 @@ __version__ = "0.1.0"
 # Names that need more than SymPy are imported when they are first used, so that `import dalembert` stays light.
 _LATER = {
     "DiscreteSystem": "discrete.system", "FiniteDifferenceMap": "discrete.maps", "discretise": "discrete.system",
-    "left_map": "discrete.maps", "midpoint_map": "discrete.maps", "right_map": "discrete.maps",
+    "ProductMap": "discrete.maps", "CustomMap": "discrete.maps", "left_map": "discrete.maps",
+    "midpoint_map": "discrete.maps", "right_map": "discrete.maps",
     "evaluate": "run.evaluate", "simulate": "run.simulate", "Trajectory": "run.trajectory", "load": "run.storage",
     "Status": "engine.status", "audit": "audit", "Event": "run.events",
 }  # fmt: skip
 
 if TYPE_CHECKING:
     from .audit import audit
-    from .discrete.maps import FiniteDifferenceMap, left_map, midpoint_map, right_map
+    from .discrete.maps import CustomMap, FiniteDifferenceMap, ProductMap, left_map, midpoint_map, right_map
     from .discrete.system import DiscreteSystem, discretise
     from .engine.status import Status
     from .run.evaluate import evaluate
@@ -77,7 +78,8 @@ def __dir__() -> list[str]:
 __all__ = [  # noqa: PLE0604  (they are names)
     "coordinates", "parameters", "time", "step",
     "System", "evaluate",
-    "discretise", "DiscreteSystem", "FiniteDifferenceMap", "left_map", "midpoint_map", "right_map",
+    "discretise", "DiscreteSystem", "FiniteDifferenceMap", "ProductMap", "CustomMap", "left_map", "midpoint_map",
+    "right_map",
     "simulate", "Event", "Trajectory", "Status", "audit", "load", "gallery",
     *_methods,
     "DalembertError", "ModelError", "MethodError", "StartError", "SimulationError", "ModelWarning",

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import dalembert as da
+from dalembert import methods
 
 SOURCE = Path(da.__file__).parent
 
@@ -100,8 +101,9 @@ def test_the_reference_page_is_up_to_date():
 
 
 def test_public_names_are_few():
+    """Besides integrators, of which there may be many, and the functions of SymPy."""
     own = [n for n in da.__all__ if str(getattr(getattr(da, n), "__module__", "dalembert")).startswith("dalembert")]
-    assert len(own) <= 42
+    assert len([n for n in own if n not in methods.__all__]) <= 40
 
 
 def test_public_methods_are_documented():

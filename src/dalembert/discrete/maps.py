@@ -7,14 +7,14 @@ Time is treated as one more coordinate, so an explicit t becomes t + b h.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 import sympy
 
 from ..errors import ModelError
-from ..symbolic import Fast, Vector, fast
+from ..symbolic import Fast, Vector, fast, gradient, number, vector
 
 Density = Callable[[Vector, Vector, Fast], Fast]
 """A function of position, velocity and time: a Lagrangian, a power, a constraint."""
@@ -32,9 +32,29 @@ class Discretisation(Protocol):
         ...
 
 
+class _Map:
+    """A finite-difference map by its base point and velocity; L_d = h L o psi."""
+
+    def base(self, q0: Any, q1: Any) -> Any:
+        """The base point of psi(q0, q1)."""
+        raise TypeError
+
+    def velocity(self, q0: Any, q1: Any, h: Any) -> Any:
+        """The velocity of psi(q0, q1)."""
+        return (q1 - q0) / h
+
+    def instant(self, t: Fast, h: Fast) -> Fast:
+        """Where in the step an explicit time is taken."""
+        return t + h / 2
+
+    def discrete_lagrangian(self, L: Density, q0: Vector, q1: Vector, t: Fast, h: Fast) -> Fast:
+        """h L(base point, velocity, base time)."""
+        return h * L(self.base(q0, q1), self.velocity(q0, q1, h), self.instant(t, h))
+
+
 @dataclass(frozen=True)
-class FiniteDifferenceMap:
-    """The map with base point (1 - b) q0 + b q1; exact rational `b` is kept exact."""
+class FiniteDifferenceMap(_Map):
+    """The map with base point (1 - b) q0 + b q1 and velocity (q1 - q0)/h; exact rational `b` is kept exact."""
 
     b: Any
 
@@ -51,10 +71,69 @@ class FiniteDifferenceMap:
             )
         object.__setattr__(self, "b", b)
 
-    def discrete_lagrangian(self, L: Density, q0: Vector, q1: Vector, t: Fast, h: Fast) -> Fast:
-        """h L(base point, difference quotient, base time)."""
-        b = fast(self.b)
-        return h * L(q0 + (q1 - q0) * b, (q1 - q0) / h, t + b * h)
+    def base(self, q0: Any, q1: Any) -> Any:
+        """(1 - b) q0 + b q1."""
+        return q0 + (q1 - q0) * fast(self.b)
+
+    def instant(self, t: Fast, h: Fast) -> Fast:
+        """t + b h."""
+        return t + fast(self.b) * h
+
+
+class ProductMap(_Map):
+    """One map for each coordinate, in order: ProductMap(left_map, midpoint_map) for two coordinates."""
+
+    def __init__(self, *maps: FiniteDifferenceMap):
+        if not maps or not all(isinstance(m, FiniteDifferenceMap) for m in maps):
+            raise ModelError(f"ProductMap{maps!r}: give one FiniteDifferenceMap for each coordinate, in order.")
+        self.maps = maps
+
+    def base(self, q0: Any, q1: Any) -> Any:
+        """The base point of each coordinate by its own map."""
+        if len(self.maps) != len(q0):
+            raise ModelError(f"ProductMap has {len(self.maps)} maps, but the system has {len(q0)} coordinates.")
+        return vector([m.base(a, b) for m, a, b in zip(self.maps, q0, q1, strict=True)])
+
+
+class CustomMap(_Map):
+    """A finite-difference map of your own: base(q0, q1) and velocity(q0, q1, h), functions of lists of expressions.
+
+    It must send (q, q) to the zero velocity at q, and be invertible near there; `discretise` checks both.
+    """
+
+    def __init__(self, base: Callable[..., Any], velocity: Callable[..., Any] | None = None):
+        self._base, self._velocity = base, velocity
+
+    def base(self, q0: Any, q1: Any) -> Any:
+        """The given base point."""
+        return vector([fast(x) for x in self._base(list(q0), list(q1))])
+
+    def velocity(self, q0: Any, q1: Any, h: Any) -> Any:
+        """The given velocity, or the difference quotient."""
+        if self._velocity is None:
+            return (q1 - q0) / h
+        return vector([fast(x) for x in self._velocity(list(q0), list(q1), h)])
+
+
+def check_map(map: Any, names: Sequence[str]) -> None:
+    """psi(q, q) = 0 at q, and the derivative of psi is invertible there: by value at random points."""
+    import numpy as np
+
+    if not isinstance(map, _Map):
+        return
+    rng, n = np.random.default_rng(0), len(names)
+    first, second = [fast(f"{x}.at(0)") for x in names], [fast(f"{x}.at(1)") for x in names]
+    base = list(map.base(vector(first), vector(second)))
+    velocity = list(map.velocity(vector(first), vector(second), fast("step.h")))
+    for _ in range(3):
+        place = rng.uniform(0.2, 1.2, n)
+        at = {s.name: v for slots in (first, second) for s, v in zip(slots, place, strict=True)} | {"step.h": 0.1}
+        there = [number(b, at) - q for b, q in zip(base, place, strict=True)] + [number(v, at) for v in velocity]
+        if not np.abs(there).max() < 1e-12:
+            raise ModelError("the finite-difference map does not send (q, q) to the zero velocity at q.")
+        slope = [[number(d, at) for d in gradient(e, [*first, *second])] for e in (*base, *velocity)]
+        if not abs(np.linalg.det(slope)) > 1e-9:
+            raise ModelError("the finite-difference map is not invertible near (q, q).")
 
 
 left_map = FiniteDifferenceMap(0)

@@ -14,7 +14,7 @@ from ..model.constraints import variation
 from ..model.coordinates import Coordinate, Parameter, step, time
 from ..model.system import System
 from ..symbolic import Fast, Vector, fast, gradient, slow, substitute, vector
-from .maps import Density, Discretisation
+from .maps import Density, Discretisation, check_map
 
 if TYPE_CHECKING:
     from .equations import DiscreteEquations
@@ -132,6 +132,7 @@ def discretise(system: System, map: Discretisation) -> DiscreteSystem:
             f"FiniteDifferenceMap(b), or a variational method such as Midpoint()."
         )
     q = system.coordinates
+    check_map(map, [c.name for c in q])
     t, h = fast(time), fast(step)
 
     def rule(expression: Any) -> Fast:

@@ -6,9 +6,9 @@ fraction of the step at which it vanishes is found with the method itself, so th
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from sympy import sympify
@@ -20,8 +20,11 @@ from ..model import checks
 from ..model.coordinates import Parameter
 from ..model.system import System
 from ..theory import pointwise as maps
-from .start import point_map
+from .start import Start, point_map
 from .values import Array
+
+if TYPE_CHECKING:
+    from .plan import Plan
 
 STRETCH = 256
 """Steps computed before events are looked for; a stretch is begun again after an event that changes the motion."""
@@ -92,22 +95,21 @@ class Crossing:
 class Stretches:
     """Computes a motion with events, stretch by stretch; lanes are independent."""
 
-    system: System
+    plan: Plan
     stepper: Stepper
     events: Sequence[Event]
-    project: bool
-    rows: Array
-    h: float
-    t0: float
-    state_of: Callable[[Array, Array, float, Array], Array]
-    """(q, v, t, parameter rows) -> carry of one lane."""
 
     def __post_init__(self) -> None:
-        s = self.system
+        plan = self.plan
+        assert isinstance(plan.system, System)
+        assert plan.method is not None
+        self.system, self.h, self.t0 = plan.system, plan.h, plan.t0
+        self.rows = np.ascontiguousarray(np.broadcast_to(plan.rows, (plan.lanes or 1, plan.rows.shape[1])))
         self.crossings: list[Crossing] = []
-        self._values = point_map(maps.quantity_map(s, {str(k): e.expression for k, e in enumerate(self.events)}))
-        self._velocity = point_map(maps.velocity_map(s, self.project))
-        self._actions = [point_map(maps.quantity_map(s, _complete(s, e))) for e in self.events]
+        names = {str(k): e.expression for k, e in enumerate(self.events)}
+        self._values = point_map(maps.quantity_map(self.system, names))
+        self._velocity = point_map(maps.velocity_map(self.system, plan.method.impulsive))
+        self._actions = [point_map(maps.quantity_map(self.system, _complete(self.system, e))) for e in self.events]
 
     def advance(self, lanes: Array, carry: Array, codes: Array, out: Array, begin: int, steps: int, every: int) -> None:
         """Advance some lanes by `steps` steps; `out` holds rows for nodes that are multiples of `every`."""
@@ -168,7 +170,8 @@ class Stretches:
             t, rest = self.t0 + (k + fraction) * self.h, (1 - fraction) * self.h
             q, v = self._position_velocity(lane, there[None, :], np.array([t]))
             changed = self._actions[event](np.column_stack([q, v, [t]]), self.rows[lane : lane + 1])[0]
-            carry = self.state_of(changed[:, :n], changed[:, n:], t, self.rows[lane : lane + 1])[0]
+            start = Start("velocity", t, changed[:, :n], changed[:, n:], None)
+            carry = self.plan.first_carry(self.stepper, start, self.rows[lane : lane + 1])[0]
             later = self._next_event(lane, carry, t, rest)
             if later is None:
                 return carry, fraction
@@ -208,7 +211,7 @@ class Stretches:
     def _located(self, lane: int, node: Array, t: float, event: int) -> tuple[float, Array]:
         """At which fraction of the step from a node an event vanishes, and the carry there."""
         velocity = self._position_velocity(lane, node[None, :], np.array([t]))[1]
-        carry = self.stepper.carry(node[None, : len(self.stepper.stepmap.state)], self.seed(velocity))[0]
+        carry = self.stepper.carry(node[None, : len(self.stepper.stepmap.state)], self._seed(velocity))[0]
         root = self._root(lane, carry, t, self.h, event, 0.0)
         return root, self._part(lane, carry, t, root * self.h)
 
@@ -233,11 +236,8 @@ class Stretches:
             b, gb = c, gc
         return b
 
-    def seed(self, velocity: Array) -> Array:
-        """Expected unknowns: velocities for those that belong to a coordinate."""
-        places = {q.name: velocity[:, i] for i, q in enumerate(self.system.coordinates)}
-        zero = np.zeros(len(velocity))
-        return np.stack([places.get(x.split(".")[0], zero) for x in self.stepper.stepmap.unknowns] or [zero], axis=1)
+    def _seed(self, velocity: Array) -> Array:
+        return self.plan.seed(self.stepper.stepmap.unknowns, velocity)
 
     # values
     def _position_velocity(self, lane: int, nodes: Array, times: Array) -> tuple[Array, Array]:

@@ -9,7 +9,8 @@ from ..engine.status import Status
 from ..methods.reference import Reference
 from ..model.system import System
 from ..theory import pointwise as maps
-from .progress import Progress, Report
+from .plan import Plan
+from .progress import Progress
 from .start import Start, point_map
 from .trajectory import Trajectory
 from .values import Array
@@ -19,28 +20,22 @@ class _Left(Exception):
     """The right-hand side has no value at a point the solver asked for."""
 
 
-def solve_reference(
-    system: System, method: Reference, start: Start, values: dict[str, Array], rows: Array, h: float, steps: int, every: int,
-    progress: Report,
-) -> Trajectory:  # fmt: skip
+def solve_reference(plan: Plan, start: Start) -> Trajectory:
     """The motion at the output times, one lane after the other."""
-    from .. import __version__
-
-    times = start.time + h * every * np.arange(steps // every + 1)
+    system, method = plan.system, plan.method
+    assert isinstance(system, System)
+    assert isinstance(method, Reference)
     names = (*(q.name for q in system.coordinates), *(q.dot.name for q in system.coordinates))
-    records = np.full((len(start.q), len(times), len(names)), np.nan)
+    records = np.full((len(start.q), len(plan.times), len(names)), np.nan)
     codes = np.zeros((len(start.q), STATUS_WIDTH), dtype=np.int64)
-    rows = np.broadcast_to(rows, (len(start.q), rows.shape[1]))
-    with Progress(progress, len(start.q)) as shown:
+    rows = np.broadcast_to(plan.rows, (len(start.q), plan.rows.shape[1]))
+    with Progress(plan.progress, len(start.q)) as shown:
         for lane, state in enumerate(np.column_stack([start.q, start.second])):
-            reached, code = _solve(system, method, state, rows[lane : lane + 1], times, records[lane])
-            codes[lane, :2] = code, reached * every if code else steps
+            reached, code = _solve(system, method, state, rows[lane : lane + 1], plan.times, records[lane])
+            codes[lane, :2] = code, reached * plan.every if code else plan.steps
             shown.tell(lane + 1)
-    return Trajectory(
-        system=system, method=method, h=h, every=every, time=times, parameters=values, records=records, columns=names,
-        codes=codes, residual=np.full(len(start.q), np.nan), lanes=start.lanes, carry=records[:, -1].copy(), begin=0,
-        t0=start.time, version=__version__,
-    )  # fmt: skip
+    none = np.full(len(start.q), np.nan)
+    return plan.trajectory(records=records, columns=names, codes=codes, residual=none, carry=records[:, -1].copy())
 
 
 def _solve(

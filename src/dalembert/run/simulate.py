@@ -9,22 +9,20 @@ from typing import Any
 import numpy as np
 from sympy import Float
 
-from ..discrete.equations import step_map
 from ..discrete.system import DiscreteSystem
 from ..engine.kernels import STATUS_WIDTH
 from ..engine.machine import Stepper
 from ..engine.status import Status
 from ..errors import MethodError, SimulationError, StartError
-from ..methods.base import Method, VariationalMethod
+from ..methods.base import Method
 from ..methods.reference import Reference
 from ..model.coordinates import Parameter
 from ..model.system import System
-from ..stepmap import StepMap
-from ..theory import pointwise as maps
 from .events import Event, Stretches
+from .plan import Plan
 from .progress import Progress, Report, chunks
 from .reference import solve_reference
-from .start import Start, point_map, read_start, resolve_start, two_position_momenta
+from .start import Start, read_start, resolve_start
 from .trajectory import Trajectory
 from .values import Array, Values, columns, lanes, parameter_values
 
@@ -60,44 +58,20 @@ def simulate(
     _check_method(system, method)
     h = _step_size(h)
     if isinstance(start, Trajectory):
-        return _continued(system, method, start, h, until, steps, parameters, every, progress, strict)
+        return _checked(_continued(system, method, start, h, until, steps, parameters, every, progress), strict)
     own = {p for e in events for p in e.parameters} - set(system.parameters)
     values = parameter_values(parameters, [*system.parameters, *sorted(own, key=lambda p: p.name)])
     extra = {p: values.pop(p.name) for p in own}
-    if isinstance(system, System):
-        assert method is not None
+    if isinstance(system, System) and method is not None:
         method.check(system)
-        events = _ready(events, system, extra)
     begun = _start(system, start, values)
-    rows = columns(values, [p.name for p in system.parameters], begun.lanes)
     count = _steps(h, until, steps, every, begun.time)
+    plan = Plan(system, method, h, int(every), begun.time, 0, count, values, begun.lanes, progress)
     if isinstance(method, Reference):
-        if events:
-            raise MethodError("Reference() has no events. Use a method with a fixed step, such as Gauss(4).")
-        assert isinstance(system, System)
-        _one_position(begun, method)
-        run = solve_reference(system, method, begun, values, rows, h, count, every, progress)
-    else:
-        stepper = Stepper(_step_map(system, method))
-        carry = _first_carry(stepper, system, method, begun, rows, h)
-        if events:
-            run = _with_events(system, method, stepper, carry, rows, values, begun, h, count, every, events)
-            return _checked(run, strict)
-        run = _advance(
-            system,
-            method,
-            stepper,
-            carry,
-            rows,
-            values,
-            begun.lanes,
-            h,
-            begun.time,
-            0,
-            count,
-            every,
-            progress,
-        )
+        return _checked(_by_reference(plan, begun, events), strict)
+    stepper = Stepper(plan.step_map())
+    carry = plan.first_carry(stepper, begun, plan.rows)
+    run = _with_events(plan, stepper, carry, events, extra) if events else _advance(plan, stepper, carry)
     return _checked(run, strict)
 
 
@@ -153,97 +127,57 @@ def _start(system: System | DiscreteSystem, given: Any, values: dict[str, Array]
         count = lanes(values)
         rows = columns(values, [p.name for p in system.parameters], count)
         return resolve_start(system, given, values, rows)
-    return read_start(system.coordinates, given, values, 0, usual="two positions")[0]
-
-
-def _step_map(system: System | DiscreteSystem, method: Method | None) -> StepMap:
-    if isinstance(system, DiscreteSystem):
-        return step_map(system)
-    assert method is not None
-    return method.step_map(system)
-
-
-def _one_position(start: Start, method: Method | None) -> None:
-    if start.kind == "two positions":
+    begun = read_start(system.coordinates, given, values, 0, usual="two positions")[0]
+    if begun.kind == "velocity":
+        x = system.coordinates[0]
         raise StartError(
-            f"start: {method!r} starts from position and velocity, or position and momentum. Two positions are for "
-            f"variational methods, such as Midpoint()."
+            f"start: a discrete system has no velocities. Start from two positions ({x}.at(0), {x}.at(1)) or from "
+            f"position and momentum ({x}, {x}.momentum)."
         )
+    return begun
 
 
-def _first_carry(
-    stepper: Stepper,
-    system: System | DiscreteSystem,
-    method: Method | None,
-    start: Start,
-    rows: Array,
-    h: float,
-) -> Array:
-    """The state at the first node, and the step velocity to expect."""
-
-    def seed(velocity: Array) -> Array:
-        """Unknowns that belong to a coordinate are velocities within the step; the others are multipliers."""
-        places = {q.name: velocity[:, i] for i, q in enumerate(system.coordinates)}
-        zero = np.zeros(len(velocity))
-        return np.stack([places.get(name.split(".")[0], zero) for name in stepper.stepmap.unknowns], axis=1)
-
-    if start.kind == "two positions":
-        discrete = system if isinstance(system, DiscreteSystem) else None
-        if isinstance(method, VariationalMethod) and isinstance(system, System):
-            discrete = method.discrete_system(system)
-        if discrete is None:
-            _one_position(start, method)
-        assert discrete is not None
-        p = two_position_momenta(discrete, start, rows, h)
-        return stepper.carry(np.column_stack([start.q, p]), seed((start.second - start.q) / h))
-    if isinstance(system, DiscreteSystem):
-        if start.kind == "velocity":
-            x = system.coordinates[0]
-            raise StartError(
-                f"start: a discrete system has no velocities. Start from two positions ({x}.at(0), {x}.at(1)) or from "
-                f"position and momentum ({x}, {x}.momentum)."
-            )
-        return stepper.carry(np.column_stack([start.q, start.second]))
-    assert method is not None
-    if method.carries == "velocity":
-        return stepper.carry(np.column_stack([start.q, start.second]))
-    points = np.column_stack([start.q, start.second, np.full(len(start.q), start.time)])
-    state = np.column_stack([start.q, point_map(maps.momentum_map(system))(points, rows)[0]])
-    if any(name.startswith("multiplier.") for name in stepper.stepmap.state):  # begin with the reactions of the motion
-        motion, _ = point_map(maps.motion_map(system))(points, rows)
-        state = np.column_stack([state, motion[:, len(system.coordinates) :]])
-    return stepper.carry(state, seed(start.second))
+def _by_reference(plan: Plan, start: Start, events: Sequence[Event]) -> Trajectory:
+    if events:
+        raise MethodError("Reference() has no events. Use a method with a fixed step, such as Gauss(4).")
+    plan.one_position(start)
+    return solve_reference(plan, start)
 
 
-def _advance(
-    system: System | DiscreteSystem, method: Method | None, stepper: Stepper, carry: Array, rows: Array,
-    values: dict[str, Array], count: int | None, h: float, t0: float, begin: int, steps: int, every: int, progress: Report,
-) -> Trajectory:  # fmt: skip
+def _advance(plan: Plan, stepper: Stepper, carry: Array) -> Trajectory:
     """Run the compiled loop in chunks; a lane that fails ends, the others go on."""
-    from .. import __version__
-
-    first = -(-begin // every)
-    total = (begin + steps) // every - first + 1
-    records = np.full((len(carry), total, stepper.width), np.nan)
+    begin, steps, every = plan.begin, plan.steps, plan.every
+    records = np.full((len(carry), len(plan.times), stepper.width), np.nan)
     codes = np.zeros((len(carry), STATUS_WIDTH), dtype=np.int64)
     codes[:, 1] = begin
     residual = np.full(len(carry), np.nan)
-    rows = np.ascontiguousarray(rows)
-    with Progress(progress, steps) as shown:
+    with Progress(plan.progress, steps) as shown:
         try:
             for at, size in chunks(steps, len(carry), shown):
-                row = -(-(begin + at) // every) - first
                 stepper.advance(
-                    carry, rows, codes, residual, records, begin=begin + at, steps=size, every=every,
-                    closing=at + size == steps and (begin + steps) % every == 0, row=row, t0=t0, h=h,
+                    carry, plan.rows, codes, residual, records, begin=begin + at, steps=size, every=every,
+                    closing=at + size == steps and (begin + steps) % every == 0,
+                    row=-(-(begin + at) // every) - plan.first_row, t0=plan.t0, h=plan.h,
                 )  # fmt: skip
         except KeyboardInterrupt:  # a chunk in progress is finished first, so what there is, is whole
             codes[(codes[:, 0] == 0) & (codes[:, 1] < begin + steps), 0] = Status.INTERRUPTED
-    return Trajectory(
-        system=system, method=method, h=h, every=every, time=t0 + h * (every * (first + np.arange(total))),
-        parameters=values, records=records, columns=(*stepper.stepmap.state, *stepper.stepmap.outputs), codes=codes,
-        residual=residual, lanes=count, carry=carry, begin=begin, t0=t0, version=__version__,
-    )  # fmt: skip
+    names = (*stepper.stepmap.state, *stepper.stepmap.outputs)
+    return plan.trajectory(records=records, columns=names, codes=codes, residual=residual, carry=carry)
+
+
+def _with_events(
+    plan: Plan, stepper: Stepper, carry: Array, events: Sequence[Event], extra: dict[Parameter, Array]
+) -> Trajectory:
+    """Run with events: nodes are looked at as they come."""
+    if plan.method is None or not isinstance(plan.system, System):
+        raise MethodError("events are for a System with a method; a discrete system has no velocities.")
+    records = np.full((len(carry), len(plan.times), stepper.width), np.nan)
+    codes = np.zeros((len(carry), STATUS_WIDTH), dtype=np.int64)
+    stretches = Stretches(plan, stepper, _ready(events, plan.system, extra))
+    stretches.advance(np.arange(len(carry)), carry, codes, records, 0, plan.steps, plan.every)
+    names = (*stepper.stepmap.state, *stepper.stepmap.outputs)
+    found, none = tuple(stretches.crossings), np.full(len(carry), np.nan)
+    return plan.trajectory(records=records, columns=names, codes=codes, residual=none, carry=carry, events=found)
 
 
 def _ready(events: Sequence[Event], system: System, extra: dict[Parameter, Array]) -> list[Event]:
@@ -256,35 +190,9 @@ def _ready(events: Sequence[Event], system: System, extra: dict[Parameter, Array
     return [event.with_values({p: Float(float(v), 17) for p, v in extra.items()}) for event in events]
 
 
-def _with_events(
-    system: Any, method: Method | None, stepper: Stepper, carry: Array, rows: Array, values: dict[str, Array], start: Start,
-    h: float, steps: int, every: int, events: Sequence[Event],
-) -> Trajectory:  # fmt: skip
-    """Run with events: nodes are looked at as they come."""
-    from .. import __version__
-
-    if method is None or not isinstance(system, System):
-        raise MethodError("events are for a System with a method; a discrete system has no velocities.")
-    records = np.full((len(carry), steps // every + 1, stepper.width), np.nan)
-    codes = np.zeros((len(carry), STATUS_WIDTH), dtype=np.int64)
-    rows = np.ascontiguousarray(np.broadcast_to(rows, (len(carry), rows.shape[1])))
-
-    def state_of(q: Array, v: Array, t: float, own: Array) -> Array:
-        return _first_carry(stepper, system, method, Start("velocity", t, q, v, None), own, h)
-
-    stretches = Stretches(system, stepper, tuple(events), method.impulsive, rows, h, start.time, state_of)
-    stretches.advance(np.arange(len(carry)), carry, codes, records, 0, steps, every)
-    return Trajectory(
-        system=system, method=method, h=h, every=every, time=start.time + h * every * np.arange(steps // every + 1),
-        parameters=values, records=records, columns=(*stepper.stepmap.state, *stepper.stepmap.outputs), codes=codes,
-        residual=np.full(len(carry), np.nan), lanes=start.lanes, carry=carry, begin=0, t0=start.time, version=__version__,
-        events=tuple(stretches.crossings),
-    )  # fmt: skip
-
-
 def _continued(
     system: Any, method: Any, earlier: Trajectory, h: float, until: float | None, steps: int | None,
-    parameters: Values | None, every: int, progress: Report, strict: bool,
+    parameters: Values | None, every: int, progress: Report,
 ) -> Trajectory:  # fmt: skip
     """Go on from the end of an earlier run, bit for bit as if it had never stopped."""
     given = earlier.parameters if parameters is None else parameter_values(parameters, system.parameters)
@@ -300,30 +208,13 @@ def _continued(
             f"start: a run is continued with its own system, method (not Reference), h and parameters; here the {changed} "
             f"cannot be continued with. To change it, start from a state: {{x: run.x[-1], x.dot: run[x.dot][-1], ...}}."
         )
-    if not earlier.ok:
+    if earlier.codes[:, 0].any():
         raise StartError("start: the earlier run ended early, so there is nothing to continue from.")
     begin = int(earlier.codes[0, 1])
-    now = earlier.t0 + begin * h
-    stepper = Stepper(_step_map(system, method))
-    values = dict(earlier.parameters)
-    rows = columns(values, [p.name for p in system.parameters], earlier.lanes)
-    total = _steps(h, until, steps, every, now)
-    run = _advance(
-        system,
-        method,
-        stepper,
-        earlier.carry.copy(),
-        rows,
-        values,
-        earlier.lanes,
-        h,
-        earlier.t0,
-        begin,
-        total,
-        every,
-        progress,
-    )
-    return _checked(run, strict)
+    count = _steps(h, until, steps, every, earlier.t0 + begin * h)
+    values, lanes = dict(earlier.parameters), earlier.lanes
+    plan = Plan(system, method, h, int(every), earlier.t0, begin, count, values, lanes, progress)
+    return _advance(plan, Stepper(plan.step_map()), earlier.carry.copy())
 
 
 def _checked(run: Trajectory, strict: bool) -> Trajectory:

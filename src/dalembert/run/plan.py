@@ -1,0 +1,112 @@
+"""What a run is to compute, once everything given has been checked."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from ..discrete.equations import step_map
+from ..discrete.system import DiscreteSystem
+from ..engine.machine import Stepper
+from ..errors import StartError
+from ..methods.base import Method, VariationalMethod
+from ..model.system import System
+from ..stepmap import StepMap
+from ..theory import pointwise as maps
+from .progress import Report
+from .start import Start, point_map, two_position_momenta
+from .trajectory import Trajectory
+from .values import Array, columns
+
+
+@dataclass(frozen=True)
+class Plan:
+    """System, method, numbers and extent of a run."""
+
+    system: System | DiscreteSystem
+    method: Method | None
+    h: float
+    every: int
+    t0: float
+    begin: int
+    steps: int
+    values: dict[str, Array]
+    lanes: int | None
+    progress: Report
+
+    @cached_property
+    def rows(self) -> Array:
+        """The parameters as columns, one row per lane."""
+        return np.ascontiguousarray(columns(self.values, [p.name for p in self.system.parameters], self.lanes))
+
+    @property
+    def first_row(self) -> int:
+        """The number of the first record: a continued run does not begin at 0."""
+        return -(-self.begin // self.every)
+
+    @cached_property
+    def times(self) -> Array:
+        """The times of the records."""
+        count = (self.begin + self.steps) // self.every - self.first_row + 1
+        return self.t0 + self.h * (self.every * (self.first_row + np.arange(count)))
+
+    def step_map(self) -> StepMap:
+        """The step that is repeated."""
+        if isinstance(self.system, DiscreteSystem):
+            return step_map(self.system)
+        assert self.method is not None
+        return self.method.step_map(self.system)
+
+    def trajectory(self, **computed: Any) -> Trajectory:
+        """The result, with where it comes from."""
+        from .. import __version__
+
+        return Trajectory(
+            system=self.system, method=self.method, h=self.h, every=self.every, time=self.times, parameters=self.values,
+            lanes=self.lanes, begin=self.begin, t0=self.t0, version=__version__, **computed,
+        )  # fmt: skip
+
+    def seed(self, unknowns: tuple[str, ...], velocity: Array) -> Array:
+        """Expected unknowns: those that belong to a coordinate are velocities within the step, the others multipliers."""
+        places = {q.name: velocity[:, i] for i, q in enumerate(self.system.coordinates)}
+        zero = np.zeros(len(velocity))
+        found = [places.get(name.split(".")[0], zero) for name in unknowns]
+        return np.stack(found, axis=1) if found else np.zeros((len(velocity), 0))
+
+    def first_carry(self, stepper: Stepper, start: Start, rows: Array) -> Array:
+        """The state at the first node, and the unknowns to expect in the first step."""
+        unknowns = stepper.stepmap.unknowns
+        if start.kind == "two positions":
+            p = two_position_momenta(self._discrete(start), start, rows, self.h)
+            velocity = (start.second - start.q) / self.h
+            return stepper.carry(np.column_stack([start.q, p]), self.seed(unknowns, velocity))
+        if isinstance(self.system, DiscreteSystem):
+            return stepper.carry(np.column_stack([start.q, start.second]))
+        assert self.method is not None
+        if self.method.carries == "velocity":
+            return stepper.carry(np.column_stack([start.q, start.second]))
+        points = np.column_stack([start.q, start.second, np.full(len(start.q), start.time)])
+        state = np.column_stack([start.q, point_map(maps.momentum_map(self.system))(points, rows)[0]])
+        if len(stepper.stepmap.state) > state.shape[1]:  # multipliers are carried too: begin with those of the motion
+            motion, _ = point_map(maps.motion_map(self.system))(points, rows)
+            state = np.column_stack([state, motion[:, len(self.system.coordinates) :]])
+        return stepper.carry(state, self.seed(unknowns, start.second))
+
+    def _discrete(self, start: Start) -> DiscreteSystem:
+        if isinstance(self.system, DiscreteSystem):
+            return self.system
+        if not isinstance(self.method, VariationalMethod):
+            self.one_position(start)
+        assert isinstance(self.method, VariationalMethod)
+        return self.method.discrete_system(self.system)
+
+    def one_position(self, start: Start) -> None:
+        """Refuse a start from two positions."""
+        if start.kind == "two positions":
+            raise StartError(
+                f"start: {self.method!r} starts from position and velocity, or position and momentum. Two positions are "
+                f"for variational methods, such as Midpoint()."
+            )
