@@ -48,11 +48,11 @@ _LATER = {
     "ProductMap": "discrete.maps", "CustomMap": "discrete.maps", "left_map": "discrete.maps",
     "midpoint_map": "discrete.maps", "right_map": "discrete.maps",
     "evaluate": "run.evaluate", "simulate": "run.simulate", "Trajectory": "run.trajectory", "load": "run.storage",
-    "Status": "engine.status", "audit": "audit", "Event": "run.events",
+    "Status": "engine.status", "audit": "auditing", "Event": "run.events",
 }  # fmt: skip
 
 if TYPE_CHECKING:
-    from .audit import audit
+    from .auditing import audit
     from .discrete.maps import CustomMap, FiniteDifferenceMap, ProductMap, left_map, midpoint_map, right_map
     from .discrete.system import DiscreteSystem, discretise
     from .engine.status import Status

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
+import argparse
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
-
-import typer
+from typing import TYPE_CHECKING
 
 from . import gallery
 from .errors import DalembertError, SimulationError
@@ -15,32 +14,16 @@ from .errors import DalembertError, SimulationError
 if TYPE_CHECKING:
     from .methods import Method
 
-app = typer.Typer(
-    add_completion=False,
-    no_args_is_help=True,
-    rich_markup_mode=None,
-    pretty_exceptions_enable=False,
-    help="Computational analytical mechanics: state a system, read its equations, compute its motion.",
-    epilog="Begin with: dalembert list. Then: dalembert derive rolling-disk, and dalembert run rolling-disk --plot disk.png",
-)
 
-
-@app.command("list", help="List the systems of the gallery.")
 def list_systems() -> None:
+    """Print the gallery, a line each."""
     width = max(map(len, gallery.names()))
     for name in gallery.names():
         print(f"{name.ljust(width)}  {gallery.load(name).description.split('. ')[0].rstrip('.')}")
 
 
-@app.command(
-    help="Derive and print the equations of motion of a gallery system.",
-    epilog="Example: dalembert derive double-pendulum --latex",
-)
-def derive(
-    name: Annotated[str, typer.Argument(help="A name from `dalembert list`.")],
-    latex: Annotated[bool, typer.Option(help="Print LaTeX instead of text.")] = False,
-    solved: Annotated[bool, typer.Option(help="Also print accelerations and multipliers, solved for.")] = False,
-) -> None:
+def derive(name: str, latex: bool = False, solved: bool = False) -> None:
+    """Print the equations of motion of a gallery system."""
     import sympy
 
     example = gallery.load(name)
@@ -52,33 +35,20 @@ def derive(
     stated = sympy.Eq(sympy.Symbol("L"), example.system.lagrangian, evaluate=False)
     print(sympy.pretty(stated, wrap_line=False), f"\n{equations}", sep="\n")
     print(f"\nenergy:\n{sympy.pretty(equations.energy, wrap_line=False)}")
-    if solved:
-        for e in equations.first_order:
-            print(f"\n{sympy.pretty(e, wrap_line=False)}")
+    for e in equations.first_order if solved else ():
+        print(f"\n{sympy.pretty(e, wrap_line=False)}")
 
 
-@app.command(
-    help="Compute the motion of a gallery system, audit it, and save or plot it on request.",
-    epilog="Example: dalembert run double-pendulum --method midpoint --h 0.005 --until 20 --set m1=2 --plot motion.png",
-)
 def run(
-    name: Annotated[str, typer.Argument(help="A name from `dalembert list`.")],
-    method: Annotated[str, typer.Option(help="The integrator; a wrong name lists them all.")] = "midpoint",
-    h: Annotated[float | None, typer.Option(help="The time step; the gallery has a default for each system.")] = None,
-    until: Annotated[float | None, typer.Option(help="The end time; the gallery has a default.")] = None,
-    set_: Annotated[
-        list[str] | None,
-        typer.Option("--set", help="A parameter or a start value, as m=2 or theta.dot=0.5; may be repeated."),
-    ] = None,
-    every: Annotated[int, typer.Option(help="Record every so many steps.")] = 1,
-    save: Annotated[Path | None, typer.Option(help="Save the run to this NetCDF file.")] = None,
-    plot: Annotated[Path | None, typer.Option(help="Save a picture to this file (png, pdf, svg).")] = None,
-) -> None:
-    from .audit import audit
+    name: str, method: str = "midpoint", h: float | None = None, until: float | None = None, settings: Sequence[str] = (),
+    every: int = 1, save: Path | None = None, plot: Path | None = None,
+) -> None:  # fmt: skip
+    """Compute a motion, print its audit, save and draw it on request."""
+    from .auditing import audit
     from .run.simulate import simulate
 
     example = gallery.load(name)
-    parameters, start = _with(example, set_ or [])
+    parameters, start = _with(example, settings)
     failure = None
     try:
         result = simulate(
@@ -119,7 +89,7 @@ def _kebab(name: str) -> str:
     return "".join(f"-{c.lower()}" if c.isupper() else c for c in name).lstrip("-")
 
 
-def _with(example: gallery.Example, settings: list[str]) -> tuple[dict[str, float], dict[str, float]]:
+def _with(example: gallery.Example, settings: Sequence[str]) -> tuple[dict[str, float], dict[str, float]]:
     """Default parameters and start of an example, changed as asked for."""
     parameters = {k.name: v for k, v in example.parameters.items()}
     start = {k.name: v for k, v in example.start.items()}
@@ -153,12 +123,56 @@ def _consistent(
     return {k: v for k, v in start.items() if k not in left}
 
 
-def main() -> None:
+def _parser() -> argparse.ArgumentParser:
+    top = argparse.ArgumentParser(
+        prog="dalembert",
+        description="Computational analytical mechanics: state a system, read its equations, compute its motion.",
+        epilog="Begin with: dalembert list. Then: dalembert derive rolling-disk, dalembert run rolling-disk --plot a.png",
+    )
+    commands = top.add_subparsers(dest="command", metavar="COMMAND", required=True)
+    commands.add_parser("list", help="list the systems of the gallery")
+    told = "derive and print the equations of motion of a gallery system"
+    one = commands.add_parser(
+        "derive", help=told, description=told, epilog="Example: dalembert derive double-pendulum --latex"
+    )
+    one.add_argument("name", help="a name from `dalembert list`")
+    one.add_argument("--latex", action="store_true", help="print LaTeX instead of text")
+    one.add_argument("--solved", action="store_true", help="also print accelerations and multipliers, solved for")
+    told = "compute the motion of a gallery system, audit it, and save or plot it on request"
+    example = (
+        "Example: dalembert run double-pendulum --method midpoint --h 0.005 --until 20 --set m1=2 --plot motion.png"
+    )
+    one = commands.add_parser("run", help=told, description=told, epilog=example)
+    one.add_argument("name", help="a name from `dalembert list`")
+    one.add_argument("--method", default="midpoint", help="the integrator; a wrong name lists them all")
+    one.add_argument("--h", type=float, help="the time step; the gallery has a default for each system")
+    one.add_argument("--until", type=float, help="the end time; the gallery has a default")
+    one.add_argument(
+        "--set", dest="settings", action="append", default=[], metavar="NAME=VALUE",
+        help="a parameter or a start value, as m=2 or theta.dot=0.5; may be repeated",
+    )  # fmt: skip
+    one.add_argument("--every", type=int, default=1, help="record every so many steps")
+    one.add_argument("--save", type=Path, metavar="FILE", help="save the run to this NetCDF file")
+    one.add_argument("--plot", type=Path, metavar="FILE", help="save a picture to this file (png, pdf, svg)")
+    return top
+
+
+def main(words: Sequence[str] | None = None) -> None:
     """Entry point: errors are printed as sentences, not as tracebacks."""
+    parser = _parser()
+    if not (sys.argv[1:] if words is None else words):
+        parser.print_help()
+        return
+    given = vars(parser.parse_args(words))
+    commands: dict[str, Callable[..., None]] = {"list": list_systems, "derive": derive, "run": run}
+    command = commands[given.pop("command")]
     try:
-        app()
+        command(**given)
     except DalembertError as error:
         print(f"dalembert: {error}", file=sys.stderr)
+        sys.exit(1)
+    except OSError as error:
+        print(f"dalembert: the file could not be written: {error}.", file=sys.stderr)
         sys.exit(1)
     except KeyboardInterrupt:
         print("dalembert: interrupted.", file=sys.stderr)

@@ -26,9 +26,9 @@ ALLOWED = {
     "methods": {"model", "theory", "discrete", "stepmap"},
     "engine": {"stepmap"},
     "run": {"model", "theory", "discrete", "methods", "engine", "stepmap"},
-    "audit": {"model", "theory", "discrete", "methods", "engine", "stepmap", "run"},
-    "draw": {"model", "run", "audit"},
-    "cli": {"gallery", "methods", "run", "audit", "draw"},
+    "auditing": {"model", "theory", "discrete", "methods", "engine", "stepmap", "run"},
+    "draw": {"model", "run", "auditing"},
+    "cli": {"gallery", "methods", "run", "auditing", "draw"},
 }
 
 # Methods of objects that open something further up, imported when called.

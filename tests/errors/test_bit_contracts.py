@@ -11,6 +11,7 @@ import pytest
 
 import dalembert as da
 from dalembert import cos, sin
+from dalembert.methods import REGISTRY
 
 x, y, z, theta, phi = da.coordinates("x y z theta phi")
 a, b, l = da.parameters("a b l", positive=True)
@@ -234,6 +235,30 @@ def test_the_same_run_twice(case, method):
 def test_a_saved_run_is_the_run(case, method, tmp_path):
     written = run(case, method, every=4)
     assert_same(written, da.load(written.save(tmp_path / "run.nc")))
+
+
+def applies(kind, case):
+    try:
+        kind().check(CASES[case][0])
+    except da.MethodError:
+        return False
+    return True
+
+
+OTHERS = [kind for kind in REGISTRY.values() if not kind.adaptive and kind not in map(type, METHODS)]
+PAIRS = [(kind, case) for kind in OTHERS for case in CASES if applies(kind, case)]
+
+
+@pytest.mark.parametrize(("kind", "case"), PAIRS, ids=[f"{kind.__name__}-{case}" for kind, case in PAIRS])
+def test_the_same_promises_for_every_other_method(kind, case):
+    method, every = kind(), 3
+    whole, first = run(case, method, steps=20), run(case, method, steps=8, every=every)
+    rest = run(case, method, start=first, steps=12, every=every)
+    assert np.array_equal(first.records, whole.records[:, :9:every])
+    assert np.array_equal(rest.records, whole.records[:, 9::every])
+    assert np.array_equal(rest.carry, whole.carry)
+    alone = run(case, method, lane=2, steps=20)
+    assert np.array_equal(alone.records[0], whole.records[2])
 
 
 def test_two_starts_that_say_the_same():

@@ -140,7 +140,9 @@ def same(a, b):
 
 
 def test_every_status_is_reached():
-    assert {f.status for f in FAULTS.values()} | {Status.CONVERGED, Status.INTERRUPTED} == set(Status)
+    """Those of events are reached where events are tested."""
+    statuses = {status for status in Status if not status.name.startswith("EVENT")}
+    assert {fault.status for fault in FAULTS.values()} | {Status.CONVERGED, Status.INTERRUPTED} == statuses
 
 
 @each

@@ -185,6 +185,109 @@ def test_stormer_verlet_is_for_separable_systems(call, message):
     assert told(MethodError, call) == message
 
 
+FREE = da.System("free", [x, y], kinetic=(x.dot**2 + y.dot**2) / 2)
+ROD = da.System("rod", [x, y], kinetic=(x.dot**2 + y.dot**2) / 2, constraints=[x**2 + y**2 - 1])
+SKATE = da.System("skate", [x, y], kinetic=(x.dot**2 + y.dot**2) / 2, constraints=[x.dot - y * y.dot])
+CONE = da.System("cone", [x, y], kinetic=(x.dot**2 + y.dot**2) / 2, constraints=[x.dot**2 + y.dot**2 - 1])
+
+
+@table(
+    (
+        "Midpoint, a constraint quadratic in velocities",
+        lambda: da.Midpoint().check(CONE),
+        "Midpoint does not apply to 'cone': a constraint is nonlinear in the velocities. Use GeometricNonholonomic().",
+    ),
+    (
+        "DiscreteGradient, a constraint quadratic in velocities",
+        lambda: da.DiscreteGradient().check(CONE),
+        "DiscreteGradient does not apply to 'cone': a constraint is nonlinear in the velocities. "
+        "Use GeometricNonholonomic().",
+    ),
+    (
+        "Gauss, kinematic constraints",
+        lambda: da.Gauss().check(SKATE),
+        "Gauss does not apply to 'skate': it has kinematic constraints. Use Midpoint() or Trapezoidal().",
+    ),
+    (
+        "Gauss, holonomic constraints",
+        lambda: da.Gauss().check(ROD),
+        "Gauss does not apply to 'rod': its stages do not include both ends of the step. Use Lobatto(s) or Rattle().",
+    ),
+    (
+        "Rattle, no constraints",
+        lambda: da.Rattle().check(FREE),
+        "Rattle does not apply to 'free': it has no constraints. Use StormerVerlet() or Trapezoidal().",
+    ),
+    (
+        "Galerkin, constraints",
+        lambda: da.Galerkin().check(ROD),
+        "Galerkin does not apply to 'rod': it has constraints. Use Lobatto(s) for holonomic constraints, "
+        "Composition(Midpoint(), order=4) for kinematic ones.",
+    ),
+    (
+        "GeometricNonholonomic, holonomic constraints",
+        lambda: da.GeometricNonholonomic().check(ROD),
+        "GeometricNonholonomic does not apply to 'rod': it is for kinematic constraints only. "
+        "Use Rattle() or Lobatto(s), or Midpoint().",
+    ),
+    (
+        "McLachlanPerlmutter, no constraints",
+        lambda: da.McLachlanPerlmutter().check(FREE),
+        "McLachlanPerlmutter does not apply to 'free': it is for kinematic constraints only. "
+        "Use Rattle() or Lobatto(s), or Midpoint().",
+    ),
+    (
+        "Gauss of 5 stages",
+        lambda: da.Gauss(5),
+        "Gauss(5): the number of stages is 1, 2, 3 or 4; the order is twice that.",
+    ),
+    (
+        "Lobatto of 1 stage",
+        lambda: da.Lobatto(1),
+        "Lobatto(1): the number of stages is 2, 3, 4 or 5; the order is 2s - 2.",
+    ),
+    (
+        "Galerkin of degree 0",
+        lambda: da.Galerkin(0),
+        "Galerkin(0): the degree is 1, 2, 3 or 4; the order is twice that.",
+    ),
+    (
+        "Galerkin with another quadrature",
+        lambda: da.Galerkin(2, "simpson"),
+        "Galerkin(2, 'simpson'): the quadrature is 'gauss' or 'lobatto'.",
+    ),
+    (
+        "DiscreteGradient without nodes",
+        lambda: da.DiscreteGradient(0),
+        "DiscreteGradient(0): the number of quadrature nodes is a whole number from 1 to 8.",
+    ),
+    (
+        "a composition of a method that is not symmetric",
+        lambda: da.Composition(da.LeftPoint()),
+        "Composition(LeftPoint()): only a symmetric method can be composed to a higher order, such as Midpoint(), "
+        "Trapezoidal(), StormerVerlet(), Gauss(s) or Lobatto(s).",
+    ),
+    (
+        "a composition of odd order",
+        lambda: da.Composition(da.Midpoint(), order=5),
+        "Composition: from order 2 to even orders above it, up to 8; not to order 5.",
+    ),
+    (
+        "a composition by order and coefficients",
+        lambda: da.Composition(da.Midpoint(), order=4, coefficients=[1]),
+        "Composition: give either order= or coefficients=, not both.",
+    ),
+    (
+        "a composition that does not add up",
+        lambda: da.Composition(da.Midpoint(), coefficients=[0.5, 0.6]),
+        "Composition: these coefficients reach order 0, not 2. They must add up to 1 and be palindromic, and the odd "
+        "powers of a sequence of order 4 or more add up to 0.",
+    ),
+)
+def test_methods_for_particular_systems(call, message):
+    assert told(MethodError, call) == message
+
+
 def continued(changed):
     return (
         f"start: a run is continued with its own system, method (not Reference), h and parameters; here the {changed} "

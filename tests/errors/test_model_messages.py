@@ -269,12 +269,6 @@ def test_expressions(call, message):
         "Write an expression in x, y and their velocities.",
     ),
     (
-        "a constraint quadratic in velocities",
-        lambda: plane(constraints=[x.dot**2 - y.dot]),
-        "constraint x.dot**2 - y.dot = 0 is not linear in the velocities. Kinematic constraints have the form "
-        "A(q, t) v + b(q, t) = 0; solve it for one velocity, or write it as several linear constraints.",
-    ),
-    (
         "too few variations",
         lambda: plane(constraints=[x.dot - y.dot], variations=[]),
         "variations: got 0, but there are 1 constraints. Give one one-form per constraint, or leave variations out to "

@@ -126,11 +126,15 @@ def discretise(system: System, map: Discretisation) -> DiscreteSystem:
     L_d = h L o psi. The same rule gives the forces, applied to the virtual work F.dq, and the kinematic constraints;
     holonomic constraints hold at the end of the step, and variations are taken at the nodes.
     """
-    if not hasattr(map, "discrete_lagrangian"):
+    if not hasattr(map, "discrete_lagrangian") or isinstance(map, type):
         raise ModelError(
             f"discretise: {map!r} is not a finite-difference map. Use left_map, midpoint_map or right_map, "
             f"FiniteDifferenceMap(b), or a variational method such as Midpoint()."
         )
+    if not isinstance(system, System):
+        raise ModelError(f"discretise: got {system!r} ({type(system).__name__}). Expected a System.")
+    if hasattr(map, "check"):
+        map.check(system)
     q = system.coordinates
     check_map(map, [c.name for c in q])
     t, h = fast(time), fast(step)
@@ -191,5 +195,6 @@ def _discrete_forces(system: System, map: Discretisation) -> tuple[tuple[Fast, .
         moved = [sum(d * s for d, s in zip(gradient(x, slots), displacements, strict=True)) for x in position]
         return sum(f(position, velocity, instant) * d for f, d in zip(densities, moved, strict=True))
 
-    forces = tuple(gradient(_applied(map, work, q), displacements))
+    still = dict.fromkeys(displacements, 0)  # branches of kinked forces keep a displacement in sight otherwise
+    forces = tuple(substitute(f, still) for f in gradient(_applied(map, work, q), displacements))
     return forces[:n], forces[n : 2 * n], forces[2 * n :]

@@ -163,14 +163,17 @@ class _Lane:
         base = e.integer_arithmetic("mul", self.lane, STATUS_WIDTH)
         with e.when(e.integer_compare("eq", e.load(self.code), 0)):
             values = [e.load(self.work, j) for j in range(len(self.stepmap.state))]
-            finite = e.compare("lt", e.sum([e.call("fabs", v) for v in values]), e.real(float("inf")))
+            size = e.sum([e.call("fabs", v) for v in values])
+            finite = e.compare("lt", size, e.real(float("inf")))
             with e.when(finite):
                 for j, v in enumerate(values):
                     e.store(self.state, v, j)
                 solver.remembered()
                 e.store(status, e.after(k), e.integer_arithmetic("add", base, 1))
-            with e.when(e.opposite(finite)):
-                e.store(self.code, Status.NOT_FINITE)
+            with e.when(e.opposite(finite)):  # infinite, or not a number at all
+                e.store(self.code, Status.LEFT_DOMAIN)
+                with e.when(e.compare("eq", size, size)):
+                    e.store(self.code, Status.NOT_FINITE)
         with e.when(e.integer_compare("ne", e.load(self.code), 0)):
             e.store(e.array_argument("residual"), e.load(self.rho), self.lane)
 

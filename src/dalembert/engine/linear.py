@@ -21,6 +21,30 @@ def relative_residual(e: Emitter, r: Sequence[Handle], size: Sequence[Handle]) -
     return worst, e.compare("lt", e.sum(size), e.real(float("inf")))
 
 
+FLOOR = 1e-6
+"""Times the tolerance of Newton's method: the rounding of the largest unknown, below which a row is zero."""
+
+
+def floored_residual(e: Emitter, n: int, r: Sequence[Handle], size: Sequence[Handle], matrix: Array) -> Handle:
+    """As `relative_residual`, but each row is also compared with the terms of the other rows, in units of the unknowns.
+
+    A row divided by its largest coefficient has the units of an unknown; the largest such row tells how large unknowns
+    are, and hence how much of a row is rounding.
+    """
+    largest = [e.real(0.0)] * n
+    for i in range(n):
+        for j in range(n):
+            largest[i] = e.larger(largest[i], e.call("fabs", e.load(matrix, i * n + j)))
+    scale = e.real(0.0)
+    for terms, coefficient in zip(size, largest, strict=True):
+        scale = e.larger(scale, e.arithmetic("div", terms, coefficient))
+    worst = e.real(0.0)
+    for value, terms, coefficient in zip(r, size, largest, strict=True):
+        floor = e.arithmetic("mul", e.real(FLOOR), e.arithmetic("mul", coefficient, scale))
+        worst = e.larger(worst, e.arithmetic("div", e.call("fabs", value), e.arithmetic("add", terms, floor)))
+    return worst
+
+
 def eliminate(e: Emitter, n: int, a: Array, b: Array) -> Handle:
     """Solve a x = b in place by Gaussian elimination with scaled partial pivoting; tells whether a is singular."""
     if n == 1:

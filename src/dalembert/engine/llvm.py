@@ -165,6 +165,9 @@ class LLVMEmitter(Emitter):
         return "\n".join(lines) + "\n"
 
 
+LONG = 5000
+"""Lines of LLVM IR from which a module is compiled with little optimisation."""
+
 _C_TYPES: dict[str, Any] = {
     "real": ctypes.c_double,
     "integer": ctypes.c_int64,
@@ -174,8 +177,8 @@ _C_TYPES: dict[str, Any] = {
 
 
 @cache
-def _target() -> Any:
-    """The machine we run on, with the C library's mathematics within reach."""
+def _ready() -> None:
+    """Once: LLVM for this processor, with the C library's mathematics within reach."""
     import llvmlite.binding as llvm
 
     with suppress(RuntimeError):  # newer versions initialise themselves and refuse to be asked
@@ -184,10 +187,17 @@ def _target() -> Any:
     llvm.initialize_native_asmprinter()
     with suppress(Exception):
         llvm.load_library_permanently("libm.so.6")
+
+
+def _target(opt: int = 3) -> Any:
+    """A description of the machine we run on. A new one each time: an execution engine owns the one it is given."""
+    import llvmlite.binding as llvm
+
+    _ready()
     target = llvm.Target.from_default_triple()
     features = llvm.get_host_cpu_features().flatten()
     return target.create_target_machine(
-        cpu=llvm.get_host_cpu_name(), features=features, opt=3, reloc="pic", codemodel="small", jit=True
+        cpu=llvm.get_host_cpu_name(), features=features, opt=opt, reloc="pic", codemodel="small", jit=True
     )
 
 
@@ -206,10 +216,13 @@ def compile_module(text: str) -> bytes:
     """LLVM IR -> optimised object code."""
     import llvmlite.binding as llvm
 
-    machine = _target()
+    # Code this long is straight-line arithmetic, shared and hoisted already: the optimiser takes seconds over it and
+    # gains nothing that elimination and the C library's functions would not hide.
+    long = text.count("\n") > LONG
+    machine = _target(0 if long else 3)
     module = llvm.parse_assembly(text)
     module.verify()
-    tuning = llvm.create_pipeline_tuning_options(speed_level=2)
+    tuning = llvm.create_pipeline_tuning_options(speed_level=1 if long else 2)
     tuning.loop_vectorization = False
     tuning.slp_vectorization = False  # three times the compile time, and no faster code in our measurements
     builder = llvm.create_pass_builder(machine, tuning)

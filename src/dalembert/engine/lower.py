@@ -104,6 +104,14 @@ class _Builder:
             return self.put("div", self.constant(1), self.put("call", RECIPROCALS[kind], self.value(e.args[0])))
         if kind == "Piecewise":
             return self._piecewise(e.args)
+        if kind in RELATIONS or kind in (
+            "And",
+            "Or",
+            "Not",
+            "BooleanTrue",
+            "BooleanFalse",
+        ):  # a condition that several branches share
+            return self._condition(e)
         if e.is_number:
             return self.constant(float(e.n()))
         raise ModelError(
@@ -143,7 +151,7 @@ class _Builder:
         for factor in e.args:
             if factor == -1:
                 negative = not negative
-            elif factor.is_Pow and _is_negative(factor.args[1]) and str(factor.args[0]) != "E":
+            elif factor.is_Pow and _is_negative(factor.args[1]) and not _is_e(factor.args[0]):
                 below.append(self._power(factor.args[0], -factor.args[1]))
             else:
                 above.append(self.value(factor))
@@ -159,7 +167,7 @@ class _Builder:
         return self.put("neg", result) if negative else result
 
     def _power(self, base: Fast, exponent: Fast) -> int:
-        if str(base) == "E":
+        if _is_e(base):
             return self.put("call", "exp", self.value(exponent))
         if exponent.is_Integer and abs(int(exponent)) <= 64:
             n = int(exponent)
@@ -196,10 +204,14 @@ class _Builder:
 
     def _condition(self, c: Any) -> int:
         kind = type(c).__name__
+        if c in self._seen:
+            return self._seen[c]
         if kind in ("BooleanTrue", "bool") or c is True:
             return self.put("true") if c else self.put("false")
         if kind == "BooleanFalse":
             return self.put("false")
+        if kind == "Equality" and any(type(a).__name__ == "BooleanTrue" for a in c.args):  # how cse names a condition
+            return self._condition(next(a for a in c.args if type(a).__name__ != "BooleanTrue"))
         if kind in RELATIONS:
             return self.put("compare", RELATIONS[kind], *(self.value(a) for a in c.args))
         if kind in ("And", "Or"):
@@ -248,3 +260,7 @@ def tape(expressions: Iterable[Fast], levels: Mapping[str, int]) -> Tape:
     for symbol, definition in shared:
         builder._seen[symbol] = builder.value(definition)
     return Tape(builder.operations, [builder.value(e) for e in reduced])
+
+
+def _is_e(base: Fast) -> bool:
+    return bool(base.is_number and str(base) == "E")

@@ -9,7 +9,7 @@ from ..stepmap import STEP as STEP_NAME
 from ..stepmap import TIME, Block, StepMap
 from ..symbolic import Fast, substitute
 from .emitter import Array, Emitter, Handle, Index
-from .linear import eliminate, relative_residual
+from .linear import eliminate, floored_residual, relative_residual
 from .lower import ITERATION, RUN, STEP, Tape, magnitude, tape
 from .play import loaded, play, results
 from .status import Status
@@ -129,11 +129,14 @@ class Solver:
             e.store(x, e.negative(v), j)
         for j, v in enumerate(values[n:]):
             e.store(matrix, v, j)
-        finite = e.compare("lt", e.sum([e.call("fabs", v) for v in values]), e.real(float("inf")))
+        size = e.sum([e.call("fabs", v) for v in values])
+        finite = e.compare("lt", size, e.real(float("inf")))
         with e.when(finite), e.when(eliminate(e, n, matrix, x)):
             e.store(self.code, Status.SINGULAR)
-        with e.when(e.opposite(finite)):
+        with e.when(e.opposite(finite)):  # infinite, or not a number at all
             e.store(self.code, Status.LEFT_DOMAIN)
+            with e.when(e.compare("eq", size, size)):
+                e.store(self.code, Status.NOT_FINITE)
 
 
 class _Newton:
@@ -193,6 +196,12 @@ class _Newton:
         for j, v in enumerate(matrix):
             e.store(self.matrix, v, j)
         rho, finite = relative_residual(e, r, size)
+        cell = e.local(1)
+        e.store(cell, rho)
+        late = e.both(e.integer_compare("le", 2, e.load(self.turns)), e.compare("lt", e.real(TOLERANCE), rho))
+        with e.when(late):  # a row all of whose terms vanish is never small beside them: compare it with the other rows
+            e.store(cell, floored_residual(e, n, r, size, self.matrix))
+        rho = e.load(cell)
         e.store(self.solver.evaluations, e.after(e.load(self.solver.evaluations)))
         e.store(self.solver.rho, rho)
         return r, rho, finite

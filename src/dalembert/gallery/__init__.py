@@ -35,7 +35,10 @@ def load(name: str, **options: int) -> Example:
     if name not in _FAMILIES:
         raise ModelError(f"there is no gallery system {name!r}. The gallery has: {', '.join(_FAMILIES)}.")
     family = import_module(f".{_FAMILIES[name]}", __name__)
-    example: Example = getattr(family, name.replace("-", "_"))(**options)
+    try:
+        example: Example = getattr(family, name.replace("-", "_"))(**options)
+    except TypeError:
+        raise ModelError(f"the gallery system {name!r} has no option {', '.join(options)}.") from None
     return example
 
 

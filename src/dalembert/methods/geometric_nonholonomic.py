@@ -14,15 +14,14 @@ nonlinear in the velocities (Chetaev) are taken too.
 from __future__ import annotations
 
 from ..discrete.equations import momentum_minus, momentum_plus, step_velocity
-from ..discrete.maps import Density
 from ..discrete.system import discretise
 from ..model.coordinates import step, time
 from ..model.system import System
 from ..stepmap import Block, StepMap
-from ..symbolic import Fast, Vector, fast, substitute
+from ..symbolic import Fast, fast, substitute
 from ..theory.lagrange import momenta, multipliers
 from .base import Method, refuse
-from .trapezoidal import trapezoidal
+from .trapezoidal import Trapezoidal
 
 
 class GeometricNonholonomic(Method):
@@ -39,15 +38,11 @@ class GeometricNonholonomic(Method):
         if not system.kinematic or system.holonomic:
             refuse(self, system, "it is for kinematic constraints only.", "Use Rattle() or Lobatto(s), or Midpoint().")
 
-    def discrete_lagrangian(self, L: Density, q0: Vector, q1: Vector, t: Fast, h: Fast) -> Fast:
-        """That of the trapezoidal rule."""
-        return trapezoidal(L, q0, q1, t, h)
-
     def step_map(self, system: System) -> StepMap:
         """Velocity at the node, free step, velocity and multipliers at the next node."""
         self.check(system)
         q, h, t = system.coordinates, fast(step), fast(time)
-        discrete = discretise(system.without_constraints(), self)
+        discrete = discretise(system.without_constraints(), Trapezoidal())
         V = [step_velocity(c) for c in q]
         here = {c.at(0): c for c in q} | {c.at(1): fast(c) + h * fast(v) for c, v in zip(q, V, strict=True)}
         begin, end = [[fast(f"{c.name}.{side}") for c in q] for side in ("begin", "end")]

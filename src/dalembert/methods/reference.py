@@ -21,7 +21,7 @@ class Reference(Method):
     carries = "velocity"
 
     def __init__(self, rtol: float = 1e-10, atol: float = 1e-10, solver: Literal["DOP853", "Radau"] = "DOP853"):
-        if not (rtol > 0 and atol > 0):
+        if not (isinstance(rtol, int | float) and isinstance(atol, int | float) and rtol > 0 and atol > 0):
             raise MethodError(f"Reference(rtol={rtol}, atol={atol}): tolerances are positive numbers, such as 1e-10.")
         if solver not in ("DOP853", "Radau"):
             raise MethodError(

@@ -13,10 +13,27 @@ from sympy.core.function import AppliedUndef
 
 from ..errors import ModelError, ModelWarning
 from ..symbolic import fast, gradient, number, substitute
-from .coordinates import Acceleration, Coordinate, Parameter, time
+from .coordinates import Acceleration, Coordinate, Momentum, Parameter, Slot, time
 
 if TYPE_CHECKING:
     from .system import System
+
+
+_NAMED = (
+    sympy.sin, sympy.cos, sympy.tan, sympy.asin, sympy.acos, sympy.atan, sympy.atan2, sympy.cot, sympy.sec, sympy.csc,
+    sympy.sinh, sympy.cosh, sympy.tanh, sympy.asinh, sympy.acosh, sympy.atanh, sympy.exp, sympy.log, sympy.Abs,
+    sympy.sign, sympy.Max, sympy.Min, sympy.Heaviside, sympy.floor, sympy.ceiling, sympy.erf, sympy.erfc, sympy.gamma,
+    sympy.loggamma, sympy.Piecewise,
+)  # fmt: skip
+
+FUNCTIONS = ", ".join(f.__name__ for f in _NAMED)
+
+KNOWN = (
+    sympy.Add, sympy.Mul, sympy.Pow, sympy.Symbol, sympy.Rational, sympy.Float, type(sympy.pi), type(sympy.E),
+    sympy.functions.elementary.piecewise.ExprCondPair, sympy.core.relational.Relational, sympy.logic.boolalg.Boolean,
+    *_NAMED,
+)  # fmt: skip
+"""What expressions may be made of: finite real numbers, symbols and functions the engine has."""
 
 
 def expression(given: Any, role: str) -> Expr:
@@ -40,11 +57,17 @@ def expression(given: Any, role: str) -> Expr:
 def symbols(expr: Expr, known: Iterable[sympy.Symbol], role: str) -> Expr:
     """Check that every symbol of an expression is known, a parameter or time."""
     known = set(known) | {time}
-    for f in expr.atoms(AppliedUndef, sympy.Derivative):
+    for f in sorted(expr.atoms(AppliedUndef, sympy.Derivative), key=str):
         raise ModelError(
             f"{role}: {f} is a SymPy function or derivative. Coordinates are symbols here: make x with "
             f'x = dalembert.coordinates("x") and write x.dot for its velocity.'
         )
+    for node in sorted(sympy.preorder_traversal(expr), key=str):
+        if not isinstance(node, KNOWN):
+            raise ModelError(
+                f"{role}: {type(node).__name__} in {expr} is not something that can be computed with here. Known are sums, "
+                f"products, powers and the functions {FUNCTIONS}."
+            )
     for s in sorted(expr.free_symbols - known, key=lambda s: s.name):
         if isinstance(s, Parameter):
             continue
@@ -56,6 +79,8 @@ def _remedy(s: sympy.Symbol, known: set[sympy.Symbol]) -> str:
     names = ", ".join(sorted(str(k) for k in known))
     if isinstance(s, Acceleration):
         return "Accelerations follow from the equations; they cannot be given. Use positions, velocities and time."
+    if isinstance(s, Momentum | Slot) and s.coordinate in known:
+        return f"A system is stated with positions and velocities: use {s.coordinate} and {s.coordinate}.dot."
     if hasattr(s, "coordinate"):
         return f"{s.coordinate} is not among the coordinates of this system. Known here: {names}."
     if isinstance(s, Coordinate):
@@ -68,7 +93,10 @@ def _remedy(s: sympy.Symbol, known: set[sympy.Symbol]) -> str:
 
 def coordinates(given: Any) -> tuple[Coordinate, ...]:
     """Check the list of coordinates."""
-    listed = (given,) if isinstance(given, Coordinate) else tuple(given)
+    try:
+        listed = (given,) if isinstance(given, Coordinate) else tuple(given)
+    except TypeError:
+        raise ModelError(f"coordinates: got {given!r}. Expected a list: coordinates=[x, y].") from None
     if not listed:
         raise ModelError('coordinates=[]: a system needs at least one, made with x = dalembert.coordinates("x").')
     for q in listed:
@@ -114,7 +142,7 @@ def substituted_constraint(system: System) -> None:
             f"constraint was substituted into the Lagrangian, the equations are wrong: write the kinetic energy with "
             f"{names} and leave the constraint in constraints=[...].",
             ModelWarning,
-            stacklevel=4,
+            stacklevel=3,
         )
 
 

@@ -10,6 +10,8 @@ from typing import Any, Literal, Self
 
 import sympy
 from sympy import Symbol
+from sympy.core.assumptions import _assume_defined
+from sympy.core.facts import InconsistentAssumptions
 from sympy.printing.pretty.pretty_symbology import pretty_symbol
 from sympy.printing.pretty.stringpict import prettyForm
 
@@ -83,7 +85,7 @@ class Coordinate(_Mark):
 
     def at(self, slot: Literal[0, 1]) -> Slot:
         """The coordinate at the beginning (0) or the end (1) of a step: a slot of a discrete Lagrangian."""
-        if slot not in (0, 1):
+        if not isinstance(slot, int) or isinstance(slot, bool) or slot not in (0, 1):
             raise ModelError(
                 f"{self.name}.at({slot!r}): a discrete Lagrangian has two slots. Type {self.name}.at(0) for the "
                 f"beginning of the step or {self.name}.at(1) for its end."
@@ -202,13 +204,28 @@ step = _Step("step.h", positive=True)
 """The symbol of the time step h in a discrete Lagrangian."""
 
 
-def _named(kind: str, made: Any) -> Any:
+RESERVED = ("time", "lane")
+"""Names of the axes of a dataset."""
+
+
+def _named(kind: str, names: Any, cls: type[Symbol], assumptions: dict[str, bool]) -> Any:
+    if not isinstance(names, str) or not names.strip():
+        raise ModelError(f'{kind}({names!r}): give names in one text, separated by spaces: {kind}("x y theta").')
+    unknown = sorted(set(assumptions) - set(_assume_defined))
+    if unknown:
+        raise ModelError(f"{kind}: SymPy knows no assumption {unknown[0]!r}. Use positive=True, for example.")
+    try:
+        made = sympy.symbols(names, cls=cls, **assumptions)
+    except InconsistentAssumptions:
+        raise ModelError(f"{kind}: the assumptions {assumptions} contradict each other.") from None
     for symbol in made if isinstance(made, tuple) else (made,):
         if not (symbol.name.isidentifier() and symbol.name.isascii()):
             raise ModelError(
                 f"{kind}: {symbol.name!r} is not a name. Names are ASCII letters, digits and underscores, beginning with a "
                 f'letter, separated by spaces: {kind}("x y theta"). Greek letters are spelled out and printed as letters.'
             )
+        if kind == "coordinates" and symbol.name in RESERVED:
+            raise ModelError(f"{kind}: the name {symbol.name!r} is that of an axis of every dataset. Use another name.")
         if symbol.name == time.name:
             raise ModelError(f'{kind}: the name "t" is taken by time. Use `dalembert.time` for time, or another name.')
     return made
@@ -221,9 +238,9 @@ def coordinates(names: str) -> Any:
     >>> x.dot
     x.dot
     """
-    return _named("coordinates", sympy.symbols(names, cls=Coordinate))
+    return _named("coordinates", names, Coordinate, {})
 
 
 def parameters(names: str, **assumptions: bool) -> Any:
     """Make parameters: one name gives one symbol, several a tuple; assumptions as in SymPy (`positive=True`)."""
-    return _named("parameters", sympy.symbols(names, cls=Parameter, **assumptions))
+    return _named("parameters", names, Parameter, assumptions)

@@ -142,9 +142,12 @@ class System:
 
 
 def _listed(given: Any, role: str) -> Sequence[Any]:
-    if isinstance(given, (sympy.Basic, str, Mapping)):
-        raise ModelError(f"{role}: got {given!r}. Expected a list: {role}=[{given}].")
-    return list(given)
+    try:
+        if isinstance(given, sympy.Basic | str | Mapping):
+            raise TypeError
+        return list(given)
+    except TypeError:
+        raise ModelError(f"{role}: got {given!r}. Expected a list: {role}=[{given}].") from None
 
 
 def _lagrangian(kinetic: Any, potential: Any, lagrangian: Any, checked: Any) -> Expr:

@@ -112,12 +112,18 @@ def _steps(h: float, until: float | None, steps: int | None, every: int, t0: flo
         if not (isinstance(steps, (int, np.integer)) and steps >= 0):
             raise MethodError(f"steps = {steps}: give a whole number from 0.")
         return int(steps)
-    assert until is not None
-    if not (until >= t0 and math.isfinite(until)):
+    try:
+        end = float(until)  # type: ignore[arg-type]
+    except (TypeError, ValueError):
+        end = math.nan
+    if not math.isfinite(end) or (end - t0) / h > 2**62:
+        raise MethodError(f"until = {until}: give a time, one number, that so many steps can reach.")
+    if end < t0:
         raise MethodError(
             f"until = {until} lies before the start at t = {t0:g}. Give a later time, or another start time."
         )
-    return math.ceil((until - t0) / h - 1e-9)
+    count = (end - t0) / h
+    return math.ceil(count - max(1e-9, 8 * count * 2.0**-52))
 
 
 def _start(system: System | DiscreteSystem, given: Any, values: dict[str, Array]) -> Start:
@@ -151,16 +157,24 @@ def _advance(plan: Plan, stepper: Stepper, carry: Array) -> Trajectory:
     codes = np.zeros((len(carry), STATUS_WIDTH), dtype=np.int64)
     codes[:, 1] = begin
     residual = np.full(len(carry), np.nan)
+    done = 0
+
+    def go(at: int, size: int, closing: bool) -> None:
+        row = -(-(begin + at) // every) - plan.first_row
+        stepper.advance(
+            carry, plan.rows, codes, residual, records, begin=begin + at, steps=size, every=every,
+            closing=closing and (begin + at + size) % every == 0, row=row, t0=plan.t0, h=plan.h,
+        )  # fmt: skip
+
     with Progress(plan.progress, steps) as shown:
         try:
             for at, size in chunks(steps, len(carry), shown):
-                stepper.advance(
-                    carry, plan.rows, codes, residual, records, begin=begin + at, steps=size, every=every,
-                    closing=at + size == steps and (begin + steps) % every == 0,
-                    row=-(-(begin + at) // every) - plan.first_row, t0=plan.t0, h=plan.h,
-                )  # fmt: skip
+                go(at, size, at + size == steps)
+                done = at + size
         except KeyboardInterrupt:  # a chunk in progress is finished first, so what there is, is whole
-            codes[(codes[:, 0] == 0) & (codes[:, 1] < begin + steps), 0] = Status.INTERRUPTED
+            if done < steps:
+                go(done, 0, True)
+                codes[codes[:, 0] == 0, 0] = Status.INTERRUPTED
     names = (*stepper.stepmap.state, *stepper.stepmap.outputs)
     return plan.trajectory(records=records, columns=names, codes=codes, residual=residual, carry=carry)
 
@@ -200,7 +214,7 @@ def _continued(
         "system": system == earlier.system,
         "method": method == earlier.method and not isinstance(method, Reference),
         "h": h == earlier.h,
-        "parameters": all(np.array_equal(given[k], v) for k, v in earlier.parameters.items() if k in given),
+        "parameters": all(np.array_equal(given[k], v, True) for k, v in earlier.parameters.items() if k in given),
     }
     if not all(kept.values()):
         changed = ", ".join(name for name, same in kept.items() if not same)
@@ -208,7 +222,7 @@ def _continued(
             f"start: a run is continued with its own system, method (not Reference), h and parameters; here the {changed} "
             f"cannot be continued with. To change it, start from a state: {{x: run.x[-1], x.dot: run[x.dot][-1], ...}}."
         )
-    if earlier.codes[:, 0].any():
+    if not np.isin(earlier.codes[:, 0], (Status.CONVERGED, Status.INTERRUPTED)).all():
         raise StartError("start: the earlier run ended early, so there is nothing to continue from.")
     begin = int(earlier.codes[0, 1])
     count = _steps(h, until, steps, every, earlier.t0 + begin * h)
@@ -226,7 +240,7 @@ def _checked(run: Trajectory, strict: bool) -> Trajectory:
 
 _REMEDY = {
     Status.EVENTS_ACCUMULATE: "Let the event stop the motion, or make the action lose less.",
-    Status.INTERRUPTED: "Continue from the last state if you like.",
+    Status.INTERRUPTED: "Continue with start=error.trajectory.",
     Status.SINGULAR: "Check that masses are positive and that constraints are independent at this state.",
     Status.NO_SOLUTION: "Try a smaller h; if it fails at the same time, look at the state there: the motion may end.",
     Status.LEFT_DOMAIN: "Try a smaller h; if it fails at the same time, the motion runs into a singularity there.",
@@ -239,8 +253,10 @@ def _failure(run: Trajectory) -> str:
     lane = int(failed[np.argmin(run.codes[failed, 1])])
     status, last = Status(int(run.codes[lane, 0])), int(run.codes[lane, 1])
     who = "" if run.lanes is None else f"{len(failed)} of {run.lanes} lanes ended early; lane {lane}: "
-    size = f" (relative residual {run.residual[lane]:.3g})" if np.isfinite(run.residual[lane]) else ""
+    known = np.isfinite(run.residual[lane]) and status is not Status.NOT_FINITE
+    size = f" (relative residual {run.residual[lane]:.3g})" if known else ""
+    instead = "" if status is Status.INTERRUPTED else "; strict=False returns it instead"
     return (
         f"{run.system.name}: {who}step {last + 1} from t = {run.t0 + last * run.h:g}: {status.sentence}{size}. "
-        f"{_REMEDY[status]} Everything before is in the `trajectory` of this error; strict=False returns it instead."
+        f"{_REMEDY[status]} Everything before is in the `trajectory` of this error{instead}."
     )

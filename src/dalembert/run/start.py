@@ -54,6 +54,8 @@ def read_start(
     t0 = found.pop(time.name, np.zeros(()))
     if t0.ndim:
         raise StartError("start: time is an array. All lanes start at one time; give one number.")
+    if not np.isfinite(t0):
+        raise StartError(f"start: time = {t0}. Give the time of the start, one number.")
     count = lanes(found, parameters)
     kind = _kind(coordinates, found) or usual
     first = [q.at(0).name if kind == "two positions" else q.name for q in coordinates]
@@ -78,6 +80,8 @@ def _kind(coordinates: Sequence[Coordinate], found: dict[str, Array]) -> Kind | 
         "two positions": [s.name for q in coordinates for s in (q.at(0), q.at(1)) if s.name in found],
     }
     kinds = [k for k, names in used.items() if names]
+    if kinds == ["two positions"] and any(q.name in found for q in coordinates):
+        kinds, used["velocity"] = ["two positions", "velocity"], [q.name for q in coordinates if q.name in found]
     if len(kinds) > 1:
         told = "; ".join(", ".join(names) for names in used.values() if names)
         raise StartError(f"start: it mixes ways to start ({told}). Give velocities, or momenta, or two positions.")
@@ -154,7 +158,7 @@ def _admissible(system: System, start: Start, missing: list[int], rows: Array) -
         _, drift, row = _constraint_table(system, whole, rows)  # coefficients may depend on the velocities
     right = -(drift + (row * velocity[:, None, :]).sum(axis=-1))
     terms = np.abs(row * velocity[:, None, :]).sum(axis=-1) + np.abs(drift)
-    excess = np.nan_to_num(np.abs(right) - OFF * (1 + terms), nan=-1.0)
+    excess = np.nan_to_num(np.abs(right) - OFF * terms, nan=-1.0)
     lane, a = np.unravel_index(int(excess.argmax()), right.shape)
     if excess[lane, a] > 0:
         raise StartError(_off_velocity(system, int(lane), int(a), -right[lane, a], start))
@@ -194,7 +198,7 @@ def _refuse_positions(system: System, start: Start, value: Array, row: Array) ->
     a = [k for k, c in enumerate(system.constraints) if c.is_holonomic]
     if not a:
         return
-    size = 1 + np.abs(row[:, a] * start.q[:, None, :]).sum(axis=-1)
+    size = np.abs(row[:, a] * start.q[:, None, :]).sum(axis=-1)
     excess = np.nan_to_num(np.abs(value[:, a]) - OFF * size, nan=-1.0)
     lane, k = np.unravel_index(int(excess.argmax()), excess.shape)
     if excess[lane, k] > 0:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -44,6 +45,8 @@ def to_dataset(run: Trajectory) -> xarray.Dataset:
         "run.carry": (("run", "carried"), run.carry),
         "run.records": (("run", "time", "column"), run.records),
     }
+    if not run.system.parameters:  # NetCDF takes an empty axis for an unlimited one
+        del variables["run.parameters"]
     return xarray.Dataset(variables, coords={"time": run.time}, attrs=_provenance(run))
 
 
@@ -81,7 +84,8 @@ def _packed(value: Any) -> Any:
         return value
     if type(value) not in REGISTRY.values():
         return None
-    options = {k: _packed(v) for k, v in value.__dict__.items() if not k.startswith("_")}
+    taken = inspect.signature(type(value)).parameters
+    options = {k: _packed(v) for k, v in value.__dict__.items() if k in taken}
     return {"method": type(value).__name__, "options": options}
 
 
@@ -111,9 +115,10 @@ def load(path: str | Path) -> Trajectory:
             data = opened.load()
         given = data.attrs
         kind = given["model_kind"]
-    except (KeyError, TypeError, ValueError) as error:
-        raise StartError(f"load: {source} is not a run saved by dalembert ({error}).") from None
-    system = (discrete_serial if kind == "DiscreteSystem" else serial).loads(given["model"])
+        system = (discrete_serial if kind == "DiscreteSystem" else serial).loads(given["model"])
+    except (KeyError, TypeError, ValueError, OSError) as error:
+        first = (str(error).splitlines() or [type(error).__name__])[0]
+        raise StartError(f"load: {source} is not a run saved by dalembert ({first[:80]}).") from None
     status = "run.status" if "run.status" in data else "status"
     names = (status, "run.last_step", "run.iterations")
     codes = np.stack([data[k].values.astype(np.int64) for k in names], axis=1)

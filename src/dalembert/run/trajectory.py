@@ -158,7 +158,8 @@ class Trajectory:
             known = {*self.system.coordinates, *self.system.velocities, *self.system.parameters}
             checks.symbols(checks.expression(expression, "quantity"), known, "quantity")
         table = self._at_points(maps.quantity_map(self.system, {"quantity": expression}), self._velocities)
-        return self._shaped(table[..., 0])
+        moving = np.isfinite(self._positions).all(axis=-1)  # a branch may have a value where there is no motion
+        return self._shaped(np.where(moving, table[..., 0], np.nan))
 
     @property
     def energy(self) -> Array:
@@ -198,11 +199,11 @@ class Trajectory:
         raise KeyError(f"{name}: this run has {names}, their .dot and .momentum, and the multipliers.")
 
     def __getattr__(self, name: str) -> Array:
-        if not name.startswith("_") and any(q.name == name for q in self.system.coordinates):
+        system = self.__dict__.get("system")  # not there while a copy is being made
+        if system is not None and any(q.name == name for q in system.coordinates):
             return self[name]
-        raise AttributeError(
-            f"a Trajectory has no {name!r}; coordinates are run.{self.system.coordinates[0]} and so on."
-        )
+        told = f"; coordinates are run.{system.coordinates[0]} and so on" if system is not None else ""
+        raise AttributeError(f"a Trajectory has no {name!r}{told}.")
 
     def __len__(self) -> int:
         return len(self.time)

@@ -17,6 +17,8 @@ Values = Mapping[Any, Any]
 
 def by_name(given: Values | None, known: Iterable[Symbol], role: str) -> dict[str, Array]:
     """The given numbers by name; every key must be a known symbol, or the name of one."""
+    if not (given is None or isinstance(given, Mapping)):
+        raise StartError(f"{role}: got {given!r}. Expected {{symbol: number, ...}}.")
     names = {s.name for s in known}
     found: dict[str, Array] = {}
     for key, value in (given or {}).items():
@@ -31,6 +33,8 @@ def by_name(given: Values | None, known: Iterable[Symbol], role: str) -> dict[st
 
 def _number(value: Any, name: str, role: str) -> Array:
     try:
+        if value is None or isinstance(value, str | bytes):
+            raise TypeError
         array = np.asarray(value if not hasattr(value, "evalf") else float(value), dtype=float)
     except (TypeError, ValueError):
         raise StartError(
@@ -69,4 +73,9 @@ def parameter_values(given: Values | None, known: Sequence[Symbol]) -> dict[str,
         raise StartError(
             f"parameters: no value for {', '.join(missing)}. Nothing defaults; write parameters={{{example}}}."
         )
+    for p in known:
+        value = found[p.name]
+        if (p.is_positive and (value <= 0).any()) or (p.is_nonnegative and (value < 0).any()):
+            sign = "positive" if p.is_positive else "not negative"
+            raise StartError(f"parameters: {p.name} = {value}, but {p.name} was made as a parameter that is {sign}.")
     return found

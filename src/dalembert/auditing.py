@@ -137,9 +137,10 @@ def _measure(
     """A row from values along the motion; deviations are from the first record unless `about` says otherwise."""
     values, size = np.atleast_2d(values), np.atleast_2d(size)
     origin = values[:, :1] if about is None else about
-    scale = np.nanmax(size, axis=1, keepdims=True)
+    scale = np.nanmax(np.where(np.isfinite(size), size, 0.0), axis=1, keepdims=True)
     scale = np.where(scale > 0, scale, 1.0)
-    error = (values - origin) / scale
+    with np.errstate(invalid="ignore", over="ignore"):
+        error = (values - origin) / scale
     finite = np.isfinite(error)
     deviation = np.where(finite, np.abs(error), 0).max(axis=1)
     deviation = np.where(finite.any(axis=1), deviation, np.nan)
