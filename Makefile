@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 CORES := $(shell nproc 2>/dev/null || echo 2)
 
-.PHONY: demo test test-fast lint bench verify pictures clean
+.PHONY: demo test test-fast lint bench pictures clean
 
 demo: .venv/ready
 	@mkdir -p demo-output
