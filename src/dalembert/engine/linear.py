@@ -52,6 +52,7 @@ def eliminate(e: Emitter, n: int, a: Array, b: Array) -> Handle:
         e.store(b, e.arithmetic("div", e.load(b), pivot))
         return e.compare("eq", pivot, e.real(0.0))
     row, column, good = _scales(e, n, a)
+    inverses = e.local(n)
     for k in e.each(0, n, n):
         for i in e.each(e.after(k), n, n):
             here = e.arithmetic("mul", e.call("fabs", e.load(a, e.at(k, n, k))), e.load(row, k))
@@ -66,6 +67,7 @@ def eliminate(e: Emitter, n: int, a: Array, b: Array) -> Handle:
         enough = e.compare("lt", e.arithmetic("mul", e.real(SINGULAR * n), e.load(column, k)), size)
         e.store(good, e.select(enough, e.load(good), e.real(0.0)))
         inverse = e.arithmetic("div", e.real(1.0), pivot)
+        e.store(inverses, inverse, k)
         for i in e.each(e.after(k), n, n):
             factor = e.arithmetic("mul", e.load(a, e.at(i, n, k)), inverse)
             for j in e.each(e.after(k), n, n):
@@ -80,7 +82,7 @@ def eliminate(e: Emitter, n: int, a: Array, b: Array) -> Handle:
         for j in e.each(e.after(k), n, n):
             product = e.arithmetic("mul", e.load(a, e.at(k, n, j)), e.load(b, j))
             e.store(total, e.arithmetic("sub", e.load(total), product))
-        e.store(b, e.arithmetic("div", e.load(total), e.load(a, e.at(k, n, k))), k)
+        e.store(b, e.arithmetic("mul", e.load(total), e.load(inverses, k)), k)
     return e.compare("eq", e.load(good), e.real(0.0))
 
 

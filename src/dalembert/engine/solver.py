@@ -198,7 +198,7 @@ class _Newton:
         rho, finite = relative_residual(e, r, size)
         cell = e.local(1)
         e.store(cell, rho)
-        late = e.both(e.integer_compare("le", 2, e.load(self.turns)), e.compare("lt", e.real(TOLERANCE), rho))
+        late = e.both(e.integer_compare("le", 3, e.load(self.turns)), e.compare("lt", e.real(TOLERANCE), rho))
         with e.when(late):  # a row all of whose terms vanish is never small beside them: compare it with the other rows
             e.store(cell, floored_residual(e, n, r, size, self.matrix))
         rho = e.load(cell)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sympy import Float
@@ -18,13 +18,15 @@ from ..methods.base import Method
 from ..methods.reference import Reference
 from ..model.coordinates import Parameter
 from ..model.system import System
-from .events import Event, Stretches
 from .plan import Plan
 from .progress import Progress, Report, chunks
 from .reference import solve_reference
 from .start import Start, read_start, resolve_start
 from .trajectory import Trajectory
 from .values import Array, Values, columns, lanes, parameter_values
+
+if TYPE_CHECKING:
+    from .events import Event
 
 
 def simulate(
@@ -183,6 +185,8 @@ def _with_events(
     plan: Plan, stepper: Stepper, carry: Array, events: Sequence[Event], extra: dict[Parameter, Array]
 ) -> Trajectory:
     """Run with events: nodes are looked at as they come."""
+    from .events import Stretches
+
     if plan.method is None or not isinstance(plan.system, System):
         raise MethodError("events are for a System with a method; a discrete system has no velocities.")
     records = np.full((len(carry), len(plan.times), stepper.width), np.nan)

@@ -20,13 +20,14 @@ from ..model.coordinates import multiplier, time
 from ..model.system import System
 from ..theory import pointwise as maps
 from ..theory.lagrange import energy
-from .events import Crossing
 from .start import point_map
 from .values import Array
 
 if TYPE_CHECKING:
     import xarray
     from matplotlib.figure import Figure
+
+    from .events import Crossing
 
 
 @dataclass(frozen=True, eq=False)
