@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from .symbolic import Fast, fast, free_names, jacobian
 
@@ -34,12 +35,12 @@ class Block:
                 f"{len(self.guess)} guesses; the three numbers must agree."
             )
 
-    @property
+    @cached_property
     def jacobian(self) -> list[list[Fast]]:
         """d residual / d unknowns."""
         return jacobian(self.residual, self.unknowns)
 
-    @property
+    @cached_property
     def is_linear(self) -> bool:
         """Whether the residual is affine in the unknowns, so that one linear solve is exact."""
         return not free_names(d for row in self.jacobian for d in row) & set(self.unknowns)

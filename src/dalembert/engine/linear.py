@@ -57,7 +57,8 @@ def eliminate(e: Emitter, n: int, a: Array, b: Array) -> Handle:
         for i in e.each(e.after(k), n, n):
             here = e.arithmetic("mul", e.call("fabs", e.load(a, e.at(k, n, k))), e.load(row, k))
             there = e.arithmetic("mul", e.call("fabs", e.load(a, e.at(i, n, k))), e.load(row, i))
-            with e.when(e.compare("lt", here, there)):
+            # Ties go to the row already there: a branch decided by rounding cannot be predicted.
+            with e.when(e.compare("lt", here, e.arithmetic("mul", e.real(0.999), there))):
                 for j in e.each(k, n, n):
                     _swap(e, a, e.at(i, n, j), e.at(k, n, j))
                 _swap(e, b, i, k)

@@ -104,14 +104,6 @@ class _Builder:
             return self.put("div", self.constant(1), self.put("call", RECIPROCALS[kind], self.value(e.args[0])))
         if kind == "Piecewise":
             return self._piecewise(e.args)
-        if kind in RELATIONS or kind in (
-            "And",
-            "Or",
-            "Not",
-            "BooleanTrue",
-            "BooleanFalse",
-        ):  # a condition that several branches share
-            return self._condition(e)
         if e.is_number:
             return self.constant(float(e.n()))
         raise ModelError(
@@ -204,14 +196,10 @@ class _Builder:
 
     def _condition(self, c: Any) -> int:
         kind = type(c).__name__
-        if c in self._seen:
-            return self._seen[c]
         if kind in ("BooleanTrue", "bool") or c is True:
             return self.put("true") if c else self.put("false")
         if kind == "BooleanFalse":
             return self.put("false")
-        if kind == "Equality" and any(type(a).__name__ == "BooleanTrue" for a in c.args):  # how cse names a condition
-            return self._condition(next(a for a in c.args if type(a).__name__ != "BooleanTrue"))
         if kind in RELATIONS:
             return self.put("compare", RELATIONS[kind], *(self.value(a) for a in c.args))
         if kind in ("And", "Or"):
@@ -251,15 +239,14 @@ def _has_terms(factor: Fast) -> bool:
 
 
 def tape(expressions: Iterable[Fast], levels: Mapping[str, int]) -> Tape:
-    """The tape of some expressions; `levels` says at which level each symbol is known."""
-    import symengine
+    """The tape of some expressions; `levels` says at which level each symbol is known.
 
-    listed = [fast(e) for e in expressions]
-    shared, reduced = symengine.cse(listed) if listed else ([], [])
+    SymEngine's own search for common subexpressions is not used: it shares products across levels, which keeps their
+    constant part inside the inner loop, and equal operations are numbered once here anyway.
+    """
     builder = _Builder(levels)
-    for symbol, definition in shared:
-        builder._seen[symbol] = builder.value(definition)
-    return Tape(builder.operations, [builder.value(e) for e in reduced])
+    results = [builder.value(fast(e)) for e in expressions]
+    return Tape(builder.operations, results)
 
 
 def _is_e(base: Fast) -> bool:
