@@ -62,12 +62,12 @@ def symbols(expr: Expr, known: Iterable[sympy.Symbol], role: str) -> Expr:
             f"{role}: {f} is a SymPy function or derivative. Coordinates are symbols here: make x with "
             f'x = dalembert.coordinates("x") and write x.dot for its velocity.'
         )
-    for node in sorted(sympy.preorder_traversal(expr), key=str):
-        if not isinstance(node, KNOWN):
-            raise ModelError(
-                f"{role}: {type(node).__name__} in {expr} is not something that can be computed with here. Known are sums, "
-                f"products, powers and the functions {FUNCTIONS}."
-            )
+    strange = {type(node).__name__ for node in sympy.preorder_traversal(expr) if not isinstance(node, KNOWN)}
+    if strange:
+        raise ModelError(
+            f"{role}: {min(strange)} in {expr} is not something that can be computed with here. Known are sums, products, "
+            f"powers and the functions {FUNCTIONS}."
+        )
     for s in sorted(expr.free_symbols - known, key=lambda s: s.name):
         if isinstance(s, Parameter):
             continue
