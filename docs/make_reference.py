@@ -27,6 +27,10 @@ CHAPTERS = {
         "right_map",
     ],
     "Motion": ["simulate", "Event", "Trajectory", "Status", "audit", "load"],
+    "What follows from a discrete system": [
+        "regularity", "momentum_map", "nonholonomic_momentum", "linear_recurrence", "exact_discrete_lagrangian", "order_of",
+        "modified_equation", "modified_hamiltonian", "energy_report",
+    ],
     "Integrators": list(methods.__all__),
     "Errors": ["DalembertError", "ModelError", "MethodError", "StartError", "SimulationError", "ModelWarning"],
 }  # fmt: skip

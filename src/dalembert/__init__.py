@@ -49,18 +49,26 @@ _LATER = {
     "midpoint_map": "discrete.maps", "right_map": "discrete.maps",
     "evaluate": "run.evaluate", "simulate": "run.simulate", "Trajectory": "run.trajectory", "load": "run.storage",
     "Status": "engine.status", "audit": "auditing", "Event": "run.events",
+    "momentum_map": "discrete.momentum", "nonholonomic_momentum": "discrete.momentum", "regularity": "run.regularity",
+    "linear_recurrence": "discrete.recurrence", "exact_discrete_lagrangian": "run.exact", "order_of": "run.exact",
+    "energy_report": "run.exact", "modified_equation": "theory.modified", "modified_hamiltonian": "theory.modified",
 }  # fmt: skip
 
 if TYPE_CHECKING:
     from .auditing import audit
     from .discrete.maps import CustomMap, FiniteDifferenceMap, ProductMap, left_map, midpoint_map, right_map
+    from .discrete.momentum import momentum_map, nonholonomic_momentum
+    from .discrete.recurrence import linear_recurrence
     from .discrete.system import DiscreteSystem, discretise
     from .engine.status import Status
     from .run.evaluate import evaluate
     from .run.events import Event
+    from .run.exact import energy_report, exact_discrete_lagrangian, order_of
+    from .run.regularity import regularity
     from .run.simulate import simulate
     from .run.storage import load
     from .run.trajectory import Trajectory
+    from .theory.modified import modified_equation, modified_hamiltonian
 
 
 def __getattr__(name: str) -> Any:
@@ -81,6 +89,8 @@ __all__ = [  # noqa: PLE0604  (they are names)
     "discretise", "DiscreteSystem", "FiniteDifferenceMap", "ProductMap", "CustomMap", "left_map", "midpoint_map",
     "right_map",
     "simulate", "Event", "Trajectory", "Status", "audit", "load", "gallery",
+    "regularity", "momentum_map", "nonholonomic_momentum", "linear_recurrence", "exact_discrete_lagrangian", "order_of",
+    "modified_equation", "modified_hamiltonian", "energy_report",
     *_methods,
     "DalembertError", "ModelError", "MethodError", "StartError", "SimulationError", "ModelWarning",
     "sin", "cos", "tan", "asin", "acos", "atan", "atan2", "sinh", "cosh", "tanh", "exp", "log", "sqrt", "pi", "Rational",

@@ -1,0 +1,188 @@
+"""The discrete flow: between pairs of positions, and backward in time; the matrix that decides whether there is one.
+
+Forward, on (q, p), it is `equations.step_map`. Here are its inverse,
+
+    p1 = D2 L_d(q0, q1) + F_d+(q0, q1) + h mu_a omega^a(q1),   chi(q0, q1) = 0    solved for q0 (and mu),
+    p0 = -D1 L_d(q0, q1) - F_d-(q0, q1),
+
+and the flow on pairs, (q0, q1) -> (q1, q2), which needs no momenta.
+
+Under constraints momenta are defined up to the span of the omega^a at their node: a step forward takes h lambda_a omega^a
+from p before it moves, so what comes back is p0 + h lambda_a omega^a(q0). Positions come back as they were, and going on
+backward, mu at each node is the lambda of the forward motion there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import sympy
+
+from ..errors import ModelError
+from ..model.coordinates import step, time
+from ..stepmap import Block, StepMap
+from ..symbolic import Fast, fast, free_names, jacobian, number, substitute
+from .equations import (
+    interior_residual,
+    interior_unknowns,
+    momentum_minus,
+    momentum_plus,
+    multipliers,
+    node_reaction,
+    step_velocity,
+)
+from .system import DiscreteSystem
+
+if TYPE_CHECKING:
+    from ..run.trajectory import Trajectory
+
+Slots = dict[object, Fast]
+
+
+def backward_step_map(system: DiscreteSystem) -> StepMap:
+    """The inverse of `step_map`: (q1, p1) at time t -> (q0, p0) at time t - h, with h > 0.
+
+    After a step forward it returns to the start; its outputs `multiplier.a` are those of the forward motion at the node
+    it leaves. With h < 0 it is the adjoint method.
+    """
+    q, h = system.coordinates, fast(step)
+    velocities = [step_velocity(c) for c in q]
+    slots: Slots = {c.at(1): fast(c) for c in q} | {time: fast(time) - h}
+    slots |= {c.at(0): fast(c) - h * fast(v) for c, v in zip(q, velocities, strict=True)}
+    inner, within = interior_unknowns(system)
+    slots |= {s: slots[q[k % len(q)].at(0)] + x for k, (s, x) in enumerate(within.items())}
+
+    def here(expression: Fast) -> Fast:
+        return substitute(expression, slots)
+
+    balance = [
+        fast(c.momentum) - here(p) - h * r
+        for c, p, r in zip(q, momentum_plus(system), node_reaction(system), strict=True)
+    ]
+    constraints = [here(chi) for chi in beginnings(system)]
+    stationary = [here(r) for r in interior_residual(system)]
+    names = (*(v.name for v in velocities), *inner, *(m.name for m in multipliers(system)))
+    kept = {m.name: fast(m) for m in multipliers(system)}
+    kept |= {f"constraint.{a + 1}": chi for a, chi in enumerate(constraints)}
+    return StepMap(
+        name=f"{system.name}, backward",
+        state=tuple(c.name for c in q) + tuple(c.momentum.name for c in q),
+        parameters=tuple(p.name for p in system.parameters),
+        blocks=(Block(names, (*balance, *stationary, *constraints), (fast(0),) * len(names)),),
+        update=(*(here(fast(c.at(0))) for c in q), *(here(p) for p in momentum_minus(system))),
+        outputs=kept,
+    )
+
+
+def beginnings(system: DiscreteSystem) -> list[Fast]:
+    """The constraints as they bind the beginning of a step whose end is known.
+
+    One that involves the end alone, as a holonomic one does, holds at every node: at the beginning it is the same
+    function one step earlier. The others bind both ends and stay as they are.
+    """
+    first = {c.at(0).name for c in system.coordinates}
+    earlier = {c.at(1): c.at(0) for c in system.coordinates} | {time: fast(time) - fast(step)}
+    return [chi if free_names([chi]) & first else substitute(chi, earlier) for chi in system.constraints]
+
+
+def pair_map(system: DiscreteSystem) -> StepMap:
+    """The discrete flow (q0, q1) -> (q1, q2), between times t, t + h and t + h, t + 2h; unknowns (q2 - q1)/h and lambda.
+
+    D1 L_d(q1, q2) + F_d-(q1, q2) + D2 L_d(q0, q1) + F_d+(q0, q1) + h lambda_a omega^a(q1) = 0,   chi(q1, q2) = 0
+    """
+    q, h = system.coordinates, fast(step)
+    if system.interior:
+        raise ModelError(
+            f"pair_map: {system.name!r} has positions inside the step, so two positions do not tell the momentum. Use "
+            f"step_map, which carries it along."
+        )
+    velocities = [step_velocity(c) for c in q]
+    later: Slots = {c.at(0): fast(c.at(1)) for c in q} | {time: fast(time) + h}
+    later |= {c.at(1): fast(c.at(1)) + h * fast(v) for c, v in zip(q, velocities, strict=True)}
+    at_node: Slots = {c: fast(c.at(1)) for c in q} | {time: fast(time) + h}
+    balance = [
+        plus - substitute(minus, later) + h * substitute(r, at_node)
+        for plus, minus, r in zip(momentum_plus(system), momentum_minus(system), node_reaction(system), strict=True)
+    ]
+    constraints = [substitute(chi, later) for chi in system.constraints]
+    names = tuple(s.name for s in (*velocities, *multipliers(system)))
+    return StepMap(
+        name=f"{system.name}, pairs",
+        state=tuple(c.at(k).name for k in (0, 1) for c in q),
+        parameters=tuple(p.name for p in system.parameters),
+        blocks=(Block(names, (*balance, *constraints), (fast(0),) * len(names)),),
+        update=(*(fast(c.at(1)) for c in q), *(later[c.at(1)] for c in q)),
+        outputs={m.name: fast(m) for m in multipliers(system)},
+    )
+
+
+def step_matrix(system: DiscreteSystem) -> list[list[Fast]]:
+    """The matrix that determines a step, in the slots: rows of
+
+    [ D2 D1 L_d + D2 F_d-    h omega^T ]      interior positions, where there are any, are further rows and columns
+    [ D2 chi                 0         ]
+
+    Where omega and D2 chi have full rank, it is invertible exactly if the pairing of D2 D1 L_d (+ D2 F_d-) between D at q0
+    and the kernel of D2 chi is non-degenerate; that L_d is regular is neither needed nor enough.
+    """
+    q = system.coordinates
+    ends: list[Fast] = [fast(c.at(1)) for c in q] + system.interior_slots()
+    first = {c: fast(c.at(0)) for c in q}
+    forms = [[substitute(a, first) for a in row] for row in system.variations]
+    balance = [-p for p in momentum_minus(system)]
+    rows = jacobian([*balance, *interior_residual(system), *system.constraints], ends)
+    m, n = len(forms), len(q)
+    border = [[fast(step) * w[i] for w in forms] for i in range(n)] + [[fast(0)] * m] * (len(rows) - n)
+    return [row + right for row, right in zip(rows, border, strict=True)]
+
+
+# numbers
+
+
+def sample_pairs(system: DiscreteSystem, count: int = 6) -> list[dict[str, float]]:
+    """Random values of all slots, parameters, time and step, with (q0, q1) on the discrete constraints."""
+    import numpy as np
+
+    slots = [c.at(k).name for k in (0, 1) for c in system.coordinates]
+    others = [*(s.name for s in system.interior_slots()), *(p.name for p in system.parameters), time.name, step.name]
+    chi = list(dict.fromkeys([*system.constraints, *beginnings(system)]))
+    slopes = jacobian(chi, slots)
+    rng = np.random.default_rng(0)
+    found = []
+    for _ in range(count):
+        at: dict[str, float] = {name: float(rng.uniform(0.3, 1.7)) for name in (*slots, *others)}
+        for _ in range(30 if chi else 0):
+            off = np.array([number(c, at) for c in chi])
+            matrix = np.array([[number(d, at) for d in row] for row in slopes])
+            if not (np.isfinite(off).all() and np.isfinite(matrix).all()):
+                break
+            move = np.linalg.pinv(matrix) @ off
+            at |= {name: at[name] - float(d) for name, d in zip(slots, move, strict=True)}
+        if not chi or np.abs([number(c, at) for c in chi]).max() < 1e-12:
+            found.append(at)
+    return found
+
+
+def evaluated(system: DiscreteSystem, expressions: Sequence[Fast], run: Trajectory, nodes: bool = False) -> Any:
+    """Expressions in the slots on every step of a run (at every node, if they are in the first slots only); last axis.
+
+    The run has to record every step.
+    """
+    import numpy as np
+
+    q = system.coordinates
+    if q != run.system.coordinates or (run.every != 1 and not nodes):
+        raise ModelError(
+            f"{run!r} does not record every step of a motion in {', '.join(c.name for c in q)}. Give a run of {system.name!r} "
+            f"computed with every=1."
+        )
+    place = np.stack([run[c] for c in q])
+    first, second = (place, place) if nodes else (place[..., :-1], place[..., 1:])
+    given: dict[Any, Any] = {c.at(0): first[i] for i, c in enumerate(q)} | {c.at(1): second[i] for i, c in enumerate(q)}
+    given |= {time: run.time[: first.shape[-1]], step: run.h}
+    given |= {p: np.asarray(run.parameters[p.name])[..., None] for p in system.parameters}
+    plain = {s: sympy.Dummy() for s in given}  # names that Python takes
+    read = [system.read(e).xreplace(plain) for e in expressions]
+    function = sympy.lambdify(list(plain.values()), read, "numpy", cse=True)
+    return np.stack([np.broadcast_to(v, first.shape[1:]) for v in function(*given.values())], axis=-1)
