@@ -1,4 +1,4 @@
-"""The command line: list the gallery, derive equations, run a system."""
+"""The command line: list the gallery and the methods, derive equations, run a system."""
 
 from __future__ import annotations
 
@@ -20,6 +20,13 @@ def list_systems() -> None:
     width = max(map(len, gallery.names()))
     for name in gallery.names():
         print(f"{name.ljust(width)}  {gallery.load(name).description.split('. ')[0].rstrip('.')}")
+
+
+def list_methods() -> None:
+    """Print the table of integrators, made from their classes."""
+    from .methods.table import text
+
+    print(text(), end="")
 
 
 def derive(name: str, latex: bool = False, solved: bool = False) -> None:
@@ -131,6 +138,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     commands = top.add_subparsers(dest="command", metavar="COMMAND", required=True)
     commands.add_parser("list", help="list the systems of the gallery")
+    commands.add_parser("methods", help="list the integrators: order, what they preserve, which systems they accept")
     told = "derive and print the equations of motion of a gallery system"
     one = commands.add_parser(
         "derive", help=told, description=told, epilog="Example: dalembert derive double-pendulum --latex"
@@ -164,7 +172,12 @@ def main(words: Sequence[str] | None = None) -> None:
         parser.print_help()
         return
     given = vars(parser.parse_args(words))
-    commands: dict[str, Callable[..., None]] = {"list": list_systems, "derive": derive, "run": run}
+    commands: dict[str, Callable[..., None]] = {
+        "list": list_systems,
+        "methods": list_methods,
+        "derive": derive,
+        "run": run,
+    }
     command = commands[given.pop("command")]
     try:
         command(**given)
