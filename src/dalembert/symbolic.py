@@ -107,8 +107,8 @@ def number(expression: Fast, values: Mapping[str, float]) -> float:
         return float(at.n(53, real=True))
     except (RuntimeError, ValueError, TypeError, ZeroDivisionError):
         pass
-    try:  # SymEngine evaluates no Piecewise; SymPy does
-        value = complex(sympy.sympify(at).evalf()) if "Piecewise" in str(at) else complex("nan")
+    try:  # SymEngine evaluates neither branches nor steps; SymPy does
+        value = complex(sympy.sympify(at).evalf())
     except (TypeError, ValueError, ZeroDivisionError):
         return float("nan")
     return value.real if abs(value.imag) <= 1e-14 * abs(value) else float("nan")

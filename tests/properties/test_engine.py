@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import sympy
-from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import dalembert as da
@@ -16,7 +16,7 @@ from dalembert.stepmap import Block, pointwise
 from dalembert.symbolic import fast, number, vanishes
 
 x, y, z = da.coordinates("x y z")
-FEW = settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
+FEW = settings(max_examples=40, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
 
 UNARY = [
     sympy.sin, sympy.cos, sympy.exp, sympy.tanh, sympy.atan, sympy.asinh, sympy.Abs, sympy.sign, sympy.erf,
@@ -26,8 +26,21 @@ UNARY = [
 ]  # fmt: skip
 BINARY = [
     lambda a, b: a + b, lambda a, b: a - b, lambda a, b: a * b, lambda a, b: a / (3 + sympy.cos(b)),
-    sympy.Max, sympy.Min, sympy.atan2,
+    sympy.Max, sympy.Min, lambda a, b: sympy.atan2(a, 2 + b**2),
 ]  # fmt: skip
+
+
+def is_tame(e):
+    """Real, finite and of ordinary size at some point, with all its parts: the rest has no value to compare."""
+    if e.has(sympy.nan, sympy.zoo, sympy.oo, -sympy.oo, sympy.I):
+        return False
+    at = {x: 0.31, y: -0.72, z: 0.53}
+    return all(
+        abs(complex(part.subs(at).evalf())) < 1e4
+        for part in sympy.preorder_traversal(e)
+        if isinstance(part, sympy.Expr)
+    )
+
 
 leaves = st.one_of(
     st.sampled_from([x, y, z]),
@@ -41,7 +54,7 @@ expressions = st.recursive(
         st.tuples(st.sampled_from(BINARY), inner, inner).map(lambda p: p[0](p[1], p[2])),
     ),
     max_leaves=8,
-)
+).filter(is_tame)
 points = st.tuples(*[st.floats(-1.5, 1.5).map(lambda v: round(v, 3) + 0.00017)] * 3)
 
 
@@ -60,7 +73,6 @@ def test_value(e, point):
 @FEW
 @given(expressions, points)
 def test_saved_expressions_come_back(e, point):
-    assume(not e.has(sympy.nan, sympy.zoo, sympy.oo))
     assert unpack(pack(e)) == e
 
 
@@ -74,7 +86,6 @@ def test_magnitude_bounds_the_value(e, point):
 @FEW
 @given(expressions)
 def test_vanishes(e):
-    assume(e.is_finite is not False and not e.has(sympy.nan))
     assert vanishes(e - e)
     assert vanishes((e + x) ** 2 - e**2 - 2 * e * x - x**2)
     assert not vanishes(1 + e**2)
@@ -126,7 +137,7 @@ def test_badly_scaled_but_regular_matrices_are_not_called_singular():
     assert not status.any()
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15, deadline=None, derandomize=True)
 @given(st.lists(st.floats(-2, 2), min_size=2, max_size=6), st.floats(0.01, 0.2), st.sampled_from([1, 3, 7]))
 def test_a_lane_is_the_same_run_alone(angles, h, every):
     example = da.gallery.load("double-pendulum")

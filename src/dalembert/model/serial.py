@@ -31,7 +31,7 @@ _OPERATIONS: dict[str, Any] = {
         sympy.cot, sympy.sec, sympy.csc, sympy.sinh, sympy.cosh, sympy.tanh, sympy.asinh, sympy.acosh, sympy.atanh, sympy.exp,
         sympy.log, sympy.Abs, sympy.sign, sympy.Max, sympy.Min, sympy.Heaviside, sympy.floor, sympy.ceiling, sympy.erf,
         sympy.erfc, sympy.gamma, sympy.loggamma, sympy.StrictLessThan, sympy.LessThan, sympy.StrictGreaterThan,
-        sympy.GreaterThan, sympy.Equality, sympy.Unequality, sympy.And, sympy.Or, sympy.Not, sympy.Piecewise,
+        sympy.GreaterThan, sympy.Equality, sympy.Unequality, sympy.And, sympy.Or, sympy.Not, sympy.ITE, sympy.Piecewise,
     )
 } | {"ExprCondPair": lambda e, c: (e, c)}  # fmt: skip
 
