@@ -52,6 +52,12 @@ _LATER = {
     "momentum_map": "discrete.momentum", "nonholonomic_momentum": "discrete.momentum", "regularity": "run.regularity",
     "linear_recurrence": "discrete.recurrence", "exact_discrete_lagrangian": "run.exact", "order_of": "run.exact",
     "energy_report": "run.exact", "modified_equation": "theory.modified", "modified_hamiltonian": "theory.modified",
+    "classify": "theory.classification", "first_integrals": "theory.integrals", "noether": "theory.noether",
+    "routh": "theory.routh", "structure": "theory.structure", "hamilton": "theory.hamilton",
+    "change_coordinates": "theory.transformations", "gauge_function": "theory.transformations",
+    "reactions": "theory.reactions", "impose": "theory.reactions", "equilibria": "run.equilibrium",
+    "linearise": "theory.linear", "normal_modes": "run.equilibrium",
+    "bodies": "model.bodies", "variations": "theory.variations",
 }  # fmt: skip
 
 if TYPE_CHECKING:
@@ -74,7 +80,8 @@ if TYPE_CHECKING:
 def __getattr__(name: str) -> Any:
     if name not in _LATER:
         raise AttributeError(f"dalembert has no name {name!r}; see dalembert.__all__.")
-    value = getattr(import_module(f".{_LATER[name]}", __name__), name)
+    module = import_module(f".{_LATER[name]}", __name__)
+    value = getattr(module, name, module)  # `bodies` and `variations` are modules themselves
     globals()[name] = value
     return value
 

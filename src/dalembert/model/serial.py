@@ -78,7 +78,7 @@ def dumps(system: System) -> str:
     data = {
         "name": system.name,
         "coordinates": [c.name for c in q],
-        "lagrangian": pack(system.lagrangian),
+        "energies": {role: pack(e) for role, e in system.energies.items()},
         "forces": {c.name: pack(f) for c, f in zip(q, system.forces, strict=True)},
         "dissipation": pack(system.dissipation),
         "constraints": [pack(c.expression) for c in system.constraints],
@@ -97,7 +97,7 @@ def loads(text: str) -> System:
     return System(
         data["name"],
         [symbols.Coordinate(n) for n in data["coordinates"]],
-        lagrangian=expression(data["lagrangian"]),
+        **{role: expression(e) for role, e in data["energies"].items()},
         forces={symbols.Coordinate(n): expression(f) for n, f in data["forces"].items()},
         dissipation=expression(data["dissipation"]),
         constraints=[expression(c) for c in data["constraints"]],

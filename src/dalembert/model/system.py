@@ -36,6 +36,8 @@ class System:
     name: str
     coordinates: tuple[Coordinate, ...]
     lagrangian: Expr
+    kinetic: Expr | None
+    potential: Expr | None
     forces: tuple[Expr, ...]
     dissipation: Expr
     constraints: tuple[Constraint, ...]
@@ -69,7 +71,7 @@ class System:
         put(
             name=str(name),
             coordinates=q,
-            lagrangian=_lagrangian(kinetic, potential, lagrangian, checked),
+            **_energies(kinetic, potential, lagrangian, checked),
             forces=_forces(forces or {}, q, checked),
             dissipation=checked(dissipation, "dissipation"),
             constraints=rows,
@@ -118,12 +120,17 @@ class System:
             for a, b in zip(w, c.coefficients, strict=True)
         )
 
+    @property
+    def energies(self) -> dict[str, Expr]:
+        """What the system was given by: {"lagrangian": L}, or {"kinetic": ..., "potential": ...}."""
+        if self.kinetic is None or self.potential is None:
+            return {"lagrangian": self.lagrangian}
+        return {"kinetic": self.kinetic, "potential": self.potential}
+
     def without_constraints(self) -> System:
         """The same system, free: what a method works with that treats constraints by itself."""
         forces = dict(zip(self.coordinates, self.forces, strict=True))
-        return System(
-            self.name, self.coordinates, lagrangian=self.lagrangian, forces=forces, dissipation=self.dissipation
-        )
+        return System(self.name, self.coordinates, **self.energies, forces=forces, dissipation=self.dissipation)
 
     def equations(self) -> Equations:
         """Lagrange's equations with multipliers and constraints; see `Equations`."""
@@ -150,14 +157,16 @@ def _listed(given: Any, role: str) -> Sequence[Any]:
         raise ModelError(f"{role}: got {given!r}. Expected a list: {role}=[{given}].") from None
 
 
-def _lagrangian(kinetic: Any, potential: Any, lagrangian: Any, checked: Any) -> Expr:
+def _energies(kinetic: Any, potential: Any, lagrangian: Any, checked: Any) -> dict[str, Expr | None]:
+    """The Lagrangian; and its two parts, where it was given by them."""
     if lagrangian is not None and (kinetic is not None or potential is not None):
         raise ModelError("give either lagrangian= or kinetic= (and potential=), not both.")
     if lagrangian is not None:
-        return checked(lagrangian, "lagrangian")
+        return {"lagrangian": checked(lagrangian, "lagrangian"), "kinetic": None, "potential": None}
     if kinetic is None:
         raise ModelError("no kinetic energy was given. Write kinetic=... (and potential=...), or lagrangian=....")
-    return checked(kinetic, "kinetic") - checked(0 if potential is None else potential, "potential")
+    T, V = checked(kinetic, "kinetic"), checked(0 if potential is None else potential, "potential")
+    return {"lagrangian": T - V, "kinetic": T, "potential": V}
 
 
 def _forces(forces: Mapping[Coordinate, Any], q: tuple[Coordinate, ...], checked: Any) -> tuple[Expr, ...]:
