@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 CORES := $(shell nproc 2>/dev/null || echo 2)
 
-.PHONY: demo test test-fast lint bench pictures clean
+.PHONY: demo test test-fast lint bench verify pictures clean
 
 demo: .venv/ready
 	@mkdir -p demo-output
@@ -22,7 +22,12 @@ lint: .venv/ready
 	$(BIN)/mypy
 
 bench: .venv/ready
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check heyoka || echo "without heyoka: its columns stay empty"
 	$(BIN)/python benchmarks/run.py
+
+verify: .venv/ready
+	$(BIN)/python docs/make_verification.py
+	$(BIN)/python docs/make_nonholonomic.py
 
 pictures: .venv/ready
 	$(BIN)/python docs/make_pictures.py

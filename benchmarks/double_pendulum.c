@@ -2,8 +2,9 @@
 
    The scheme is the library's, so that the two times compare the code and nothing else: position and momentum are
    carried, the unknown is the step velocity V with q1 = q0 + h V, Newton's method has the exact Jacobian, begins at the
-   quadratic extrapolation of the last three V, and ends with the step taken at an iterate whose residual is at most
-   TOLERANCE of the size of its terms. With t the angles at the middle of the step, d = t2 - t1, and A, B, C, a, b below:
+   sum of three backward differences of V, and of more while each is less than a quarter of the one before, and ends with the step taken at an
+   iterate whose residual is at most TOLERANCE of the size of its terms, or with one that, going by how the residual
+   last shrank, leaves at most SQUARED. With t the angles at the middle of the step, d = t2 - t1, and A, B, C, a, b below:
 
        r1 = p1 - A V1 - C V2 cos d - h/2 a sin t1 + h/2 C V1 V2 sin d
        r2 = p2 - B V2 - C V1 cos d - h/2 b sin t2 - h/2 C V1 V2 sin d
@@ -11,12 +12,15 @@
 #include <math.h>
 
 #define TOLERANCE 1e-10
+#define SQUARED 1e-17
+#define NEAR 1e-5
 #define ITERATIONS 40
+#define HISTORY 5
 
 typedef struct {
     double q1, q2, p1, p2;
-    double v1[3], v2[3]; /* the last step velocities, newest first */
-    long seen;           /* how many of them are valid */
+    double v1[HISTORY], v2[HISTORY]; /* backward differences of the step velocities */
+    long seen;                       /* how many of them are valid */
 } Motion;
 
 typedef struct {
@@ -35,23 +39,21 @@ long advance(Motion *motion, const Arms *arms, double h, long steps)
     const double hC = half * C;
 
     double q1 = motion->q1, q2 = motion->q2, p1 = motion->p1, p2 = motion->p2;
-    double x1 = motion->v1[0], x2 = motion->v2[0]; /* V of the last step, of the one before, of the one before that */
-    double y1 = motion->v1[1], y2 = motion->v2[1];
-    double z1 = motion->v1[2], z2 = motion->v2[2];
+    double x[HISTORY], y[HISTORY]; /* backward differences of V1 and of V2 */
+    for (int j = 0; j < HISTORY; j++)
+        x[j] = motion->v1[j], y[j] = motion->v2[j];
     long seen = motion->seen, iterations = 0;
 
     for (long k = 0; k < steps; k++) {
-        double V1, V2;
-        if (seen >= 3) {
-            V1 = 3 * (x1 - y1) + z1;
-            V2 = 3 * (x2 - y2) + z2;
-        } else if (seen == 2) {
-            V1 = 2 * x1 - y1;
-            V2 = 2 * x2 - y2;
-        } else {
-            V1 = x1;
-            V2 = x2;
+        int terms = (int)seen;
+        if (seen > 3) {
+            terms = 3;
+            for (int j = 4; j < seen && fabs(x[j]) + fabs(y[j]) < 0.25 * (fabs(x[j - 1]) + fabs(y[j - 1])); j++)
+                terms = j;
         }
+        double V1 = x[0], V2 = y[0], last = INFINITY;
+        for (int j = 1; j < terms; j++)
+            V1 += x[j], V2 += y[j];
 
         int turn = 0, found = 0;
         while (!found) {
@@ -66,7 +68,9 @@ long advance(Motion *motion, const Arms *arms, double h, long steps)
             const double r2 = p2 - B * V2 - C * V1 * c - b * s2 - W * s;
             const double size1 = fabs(p1) + fabs(A * V1) + fabs(C * V2 * c) + fabs(a * s1) + fabs(W * s);
             const double size2 = fabs(p2) + fabs(B * V2) + fabs(C * V1 * c) + fabs(b * s2) + fabs(W * s);
-            found = fabs(r1) <= TOLERANCE * size1 && fabs(r2) <= TOLERANCE * size2;
+            const double rho = fmax(fabs(r1) / size1, fabs(r2) / size2), ratio = rho / last;
+            found = rho <= TOLERANCE || (turn > 1 && rho <= NEAR && rho * ratio * ratio <= SQUARED);
+            last = rho;
 
             const double bend = half * W * c;
             const double twist = hC * (V1 + V2) * s;
@@ -94,11 +98,17 @@ long advance(Motion *motion, const Arms *arms, double h, long steps)
         p2 = B * V2 + C * V1 * c - b * sin(t2) - W * s;
         q1 += h * V1;
         q2 += h * V2;
-        z1 = y1, y1 = x1, x1 = V1;
-        z2 = y2, y2 = x2, x2 = V2;
-        seen += seen < 3;
+        double d1 = V1, d2 = V2;
+        for (int j = 0; j < HISTORY; j++) {
+            const double e1 = d1 - x[j], e2 = d2 - y[j];
+            x[j] = d1, y[j] = d2;
+            d1 = e1, d2 = e2;
+        }
+        seen += seen < HISTORY;
     }
 
-    *motion = (Motion){q1, q2, p1, p2, {x1, y1, z1}, {x2, y2, z2}, seen};
+    *motion = (Motion){.q1 = q1, .q2 = q2, .p1 = p1, .p2 = p2, .seen = seen};
+    for (int j = 0; j < HISTORY; j++)
+        motion->v1[j] = x[j], motion->v2[j] = y[j];
     return iterations;
 }

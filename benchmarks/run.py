@@ -8,13 +8,14 @@ from pathlib import Path
 import startup
 import step_cost
 import time_to_result
+import work_precision
 from common import machine
 
 
 def main() -> None:
     tables = [machine()]
     print(tables[0], flush=True)
-    for benchmark in (step_cost, time_to_result, startup):
+    for benchmark in (step_cost, time_to_result, startup, work_precision):
         for table in benchmark.measure():
             tables.append(table)
             print(f"\n{table}", flush=True)

@@ -33,7 +33,7 @@ class Motion(ctypes.Structure):
     """The structure of the same name in double_pendulum.c."""
 
     _fields_ = [(name, ctypes.c_double) for name in ("q1", "q2", "p1", "p2")]
-    _fields_ += [("v1", ctypes.c_double * 3), ("v2", ctypes.c_double * 3), ("seen", ctypes.c_long)]
+    _fields_ += [("v1", ctypes.c_double * 5), ("v2", ctypes.c_double * 5), ("seen", ctypes.c_long)]
 
 
 class Library:
@@ -87,7 +87,7 @@ class HandWritten:
 
     def first(self) -> Motion:
         q1, q2, p1, p2, v1, v2 = self._start[:6]
-        zeros = (0.0, 0.0)
+        zeros = (0.0,) * 4
         return Motion(q1, q2, p1, p2, (v1, *zeros), (v2, *zeros), 1)
 
     def advance(self, motion: Motion, steps: int) -> int:

@@ -13,6 +13,8 @@ from dalembert import methods
 CONSTANTS = {
     "time": "The symbol of time.",
     "step": "The symbol of the step h, for discrete Lagrangians.",
+    "bodies": "Particles, rigid bodies, springs, forces, rolling: systems stated as a mechanic states them.",
+    "variations": "Calculus of variations: `variations.Functional`.",
     "gallery": "Systems ready to use: `gallery.names()`, `gallery.load(name)`.",
     "left_map": "The finite-difference map with its base point at q0.",
     "midpoint_map": "The finite-difference map with its base point halfway.",
@@ -21,7 +23,12 @@ CONSTANTS = {
 
 CHAPTERS = {
     "Symbols": ["coordinates", "parameters", "time", "step"],
-    "Systems": ["System", "evaluate", "gallery"],
+    "Systems": ["System", "bodies", "evaluate", "gallery"],
+    "What follows from a system": [
+        "classify", "check_chart", "first_integrals", "noether", "reactions", "impose", "contact_report", "equilibria",
+        "normal_modes", "linearise", "structure", "routh", "hamilton", "change_coordinates", "gauge_function", "variations",
+        "hamilton_principle", "generalised_principle",
+    ],
     "Discrete systems": [
         "discretise", "DiscreteSystem", "FiniteDifferenceMap", "ProductMap", "CustomMap", "left_map", "midpoint_map",
         "right_map",

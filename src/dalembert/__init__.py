@@ -44,24 +44,68 @@ __version__ = "0.1.0"
 
 # Names that need more than SymPy are imported when they are first used, so that `import dalembert` stays light.
 _LATER = {
-    "DiscreteSystem": "discrete.system", "FiniteDifferenceMap": "discrete.maps", "discretise": "discrete.system",
-    "ProductMap": "discrete.maps", "CustomMap": "discrete.maps", "left_map": "discrete.maps",
-    "midpoint_map": "discrete.maps", "right_map": "discrete.maps",
-    "evaluate": "run.evaluate", "simulate": "run.simulate", "Trajectory": "run.trajectory", "load": "run.storage",
-    "Status": "engine.status", "audit": "auditing", "Event": "run.events",
-    "momentum_map": "discrete.momentum", "nonholonomic_momentum": "discrete.momentum", "regularity": "run.regularity",
-    "linear_recurrence": "discrete.recurrence", "exact_discrete_lagrangian": "run.exact", "order_of": "run.exact",
-    "energy_report": "run.exact", "modified_equation": "theory.modified", "modified_hamiltonian": "theory.modified",
-    "classify": "theory.classification", "first_integrals": "theory.integrals", "noether": "theory.noether",
-    "routh": "theory.routh", "structure": "theory.structure", "hamilton": "theory.hamilton",
-    "change_coordinates": "theory.transformations", "gauge_function": "theory.transformations",
-    "reactions": "theory.reactions", "impose": "theory.reactions", "equilibria": "run.equilibrium",
-    "linearise": "theory.linear", "normal_modes": "run.equilibrium",
-    "bodies": "model.bodies", "variations": "theory.variations",
-}  # fmt: skip
+    "DiscreteSystem": "discrete.system",
+    "FiniteDifferenceMap": "discrete.maps",
+    "discretise": "discrete.system",
+    "ProductMap": "discrete.maps",
+    "CustomMap": "discrete.maps",
+    "left_map": "discrete.maps",
+    "midpoint_map": "discrete.maps",
+    "right_map": "discrete.maps",
+    "evaluate": "run.evaluate",
+    "simulate": "run.simulate",
+    "Trajectory": "run.trajectory",
+    "load": "run.storage",
+    "Status": "engine.status",
+    "audit": "auditing",
+    "Event": "run.events",
+    "momentum_map": "discrete.momentum",
+    "nonholonomic_momentum": "discrete.momentum",
+    "regularity": "run.regularity",
+    "linear_recurrence": "discrete.recurrence",
+    "exact_discrete_lagrangian": "run.exact",
+    "order_of": "run.exact",
+    "energy_report": "run.exact",
+    "modified_equation": "theory.modified",
+    "modified_hamiltonian": "theory.modified",
+    "classify": "theory.classification",
+    "first_integrals": "theory.integrals",
+    "noether": "theory.noether",
+    "routh": "theory.routh",
+    "structure": "theory.structure",
+    "hamilton": "theory.hamilton",
+    "change_coordinates": "theory.transformations",
+    "gauge_function": "theory.transformations",
+    "reactions": "theory.reactions",
+    "impose": "theory.reactions",
+    "equilibria": "run.equilibrium",
+    "linearise": "theory.linear",
+    "normal_modes": "run.modes",
+    "check_chart": "theory.charts",
+    "contact_report": "run.contacts",
+    "hamilton_principle": "run.principle",
+    "generalised_principle": "run.principle",
+}
+_MODULES = {"bodies": "model.bodies", "variations": "theory.variations"}  # fmt: skip
 
 if TYPE_CHECKING:
     from .auditing import audit
+    from .model import bodies
+    from .run.contacts import contact_report
+    from .run.equilibrium import equilibria
+    from .run.modes import normal_modes
+    from .run.principle import generalised_principle, hamilton_principle
+    from .theory import variations
+    from .theory.charts import check_chart
+    from .theory.classification import classify
+    from .theory.hamilton import hamilton
+    from .theory.integrals import first_integrals
+    from .theory.linear import linearise
+    from .theory.noether import noether
+    from .theory.reactions import impose, reactions
+    from .theory.routh import routh
+    from .theory.structure import structure
+    from .theory.transformations import change_coordinates, gauge_function
     from .discrete.maps import CustomMap, FiniteDifferenceMap, ProductMap, left_map, midpoint_map, right_map
     from .discrete.momentum import momentum_map, nonholonomic_momentum
     from .discrete.recurrence import linear_recurrence
@@ -78,21 +122,25 @@ if TYPE_CHECKING:
 
 
 def __getattr__(name: str) -> Any:
+    if name in _MODULES:
+        return import_module(f".{_MODULES[name]}", __name__)
     if name not in _LATER:
         raise AttributeError(f"dalembert has no name {name!r}; see dalembert.__all__.")
-    module = import_module(f".{_LATER[name]}", __name__)
-    value = getattr(module, name, module)  # `bodies` and `variations` are modules themselves
+    value = getattr(import_module(f".{_LATER[name]}", __name__), name)
     globals()[name] = value
     return value
 
 
 def __dir__() -> list[str]:
-    return sorted([*globals(), *_LATER])
+    return sorted([*globals(), *_LATER, *_MODULES])
 
 
 __all__ = [  # noqa: PLE0604  (they are names)
     "coordinates", "parameters", "time", "step",
-    "System", "evaluate",
+    "System", "bodies", "evaluate",
+    "classify", "check_chart", "first_integrals", "noether", "reactions", "impose", "contact_report", "equilibria",
+    "normal_modes", "linearise", "structure", "routh", "hamilton", "change_coordinates", "gauge_function", "variations",
+    "hamilton_principle", "generalised_principle",
     "discretise", "DiscreteSystem", "FiniteDifferenceMap", "ProductMap", "CustomMap", "left_map", "midpoint_map",
     "right_map",
     "simulate", "Event", "Trajectory", "Status", "audit", "load", "gallery",

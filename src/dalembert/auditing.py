@@ -10,12 +10,11 @@ from typing import Any, Literal
 import numpy as np
 
 from .discrete.system import DiscreteSystem
-from .engine.lower import magnitude
 from .methods.base import Method
 from .model.system import System
 from .run.trajectory import Trajectory
 from .run.values import Array
-from .symbolic import Fast, fast, vanishes
+from .symbolic import Fast, fast, magnitude, vanishes
 from .theory.integrals import cyclic_momenta, energy_integral
 
 ROUNDING = 1e-11

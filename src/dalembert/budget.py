@@ -64,7 +64,8 @@ def _limited(seconds: float, function: Callable[..., Result], *args: Any, **opti
         raise BudgetSpentError(f"a call took more than {seconds} s")
 
     before = signal.signal(signal.SIGALRM, stop)
-    signal.setitimer(signal.ITIMER_REAL, seconds)
+    # Repeated, because an exception raised while garbage is collected is lost.
+    signal.setitimer(signal.ITIMER_REAL, seconds, 0.1)
     try:
         return function(*args, **options)
     finally:

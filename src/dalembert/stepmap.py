@@ -45,6 +45,12 @@ class Block:
         """Whether the residual is affine in the unknowns, so that one linear solve is exact."""
         return not free_names(d for row in self.jacobian for d in row) & set(self.unknowns)
 
+    @cached_property
+    def is_diagonal(self) -> bool:
+        """Whether it is linear and each equation has one unknown of its own."""
+        entries = [(i == j, d == 0) for i, row in enumerate(self.jacobian) for j, d in enumerate(row)]
+        return self.is_linear and all(own != absent for own, absent in entries)
+
 
 @dataclass(frozen=True, eq=False)
 class StepMap:
@@ -78,6 +84,11 @@ class StepMap:
     def unknowns(self) -> tuple[str, ...]:
         """The unknowns of all blocks, in order."""
         return tuple(x for b in self.blocks for x in b.unknowns)
+
+    @cached_property
+    def sought(self) -> tuple[str, ...]:
+        """The unknowns that are searched for, block by block: those of linear blocks are computed."""
+        return tuple(x for b in self.blocks if not b.is_linear for x in b.unknowns)
 
 
 def pointwise(

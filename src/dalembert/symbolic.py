@@ -114,6 +114,25 @@ def number(expression: Fast, values: Mapping[str, float]) -> float:
     return value.real if abs(value.imag) <= 1e-14 * abs(value) else float("nan")
 
 
+def magnitude(e: Fast) -> Fast:
+    """The size of the terms an expression is made of: what its rounding errors are proportional to."""
+    import symengine
+
+    if e.is_Add:
+        return symengine.Add(*map(magnitude, e.args))
+    if e.is_Mul and any(_has_terms(f) for f in e.args):
+        return symengine.Mul(*map(magnitude, e.args))
+    if e.is_Pow and _has_terms(e):
+        return magnitude(e.args[0]) ** e.args[1]
+    return symengine.Abs(e)
+
+
+def _has_terms(factor: Fast) -> bool:
+    return bool(
+        factor.is_Add or (factor.is_Pow and factor.args[0].is_Add and factor.args[1].is_Integer and factor.args[1] > 0)
+    )
+
+
 def vanishes(expression: Any, samples: int = 4) -> bool:
     """Whether an expression is zero, by value at random points; points where it has no value say nothing."""
     import random
@@ -121,11 +140,11 @@ def vanishes(expression: Any, samples: int = 4) -> bool:
     e = fast(expression)
     if e.is_number:
         return bool(e == 0)
-    terms = [abs(t) for t in (e.args if e.is_Add else (e,))]
+    terms = magnitude(e)
     rng, said = random.Random(0), 0
     for _ in range(8 * samples):
         values = {s.name: rng.uniform(0.3, 1.7) for s in e.free_symbols}
-        value, size = number(e, values), sum(number(t, values) for t in terms)
+        value, size = number(e, values), number(terms, values)
         if isfinite(value) and isfinite(size):
             if abs(value) > 1e-11 * max(size, 1e-300):
                 return False

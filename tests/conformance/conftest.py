@@ -4,7 +4,7 @@ import pytest
 
 LARGE = (
     "Gauss(1)", "Gauss(3)", "Gauss(4)", "Lobatto(2)", "Lobatto(4)", "Lobatto(5)", "Galerkin(1", "Galerkin(3",
-    "Galerkin(4", "'lobatto'", "order=6", "order=8", "DormandPrince8",
+    "Galerkin(4", "'lobatto'", "order=6", "order=8", "DormandPrince8", "Nystrom12",
 )  # fmt: skip
 
 

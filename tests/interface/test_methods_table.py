@@ -1,54 +1,86 @@
-"""The table of methods is made from the classes, so it cannot say what they do not."""
+"""The table of methods says what the classes say, and what the methods do."""
 
 from __future__ import annotations
+
+from pathlib import Path
 
 import pytest
 
 import dalembert as da
 from dalembert.methods import REGISTRY
-from dalembert.methods.table import markdown, method_table, probes, text
+from dalembert.methods.table import _formula, markdown, method_table, probes, text
+
+ROWS = {row.name.split("(")[0]: row for row in method_table()}
+PAGE = Path(__file__).parents[2] / "docs" / "choosing-a-method.md"
 
 
-@pytest.fixture(scope="module")
-def rows():
-    return {row.name.split("(")[0]: row for row in method_table()}
+def test_every_method_has_a_row():
+    assert list(ROWS) == list(REGISTRY)
 
 
-def test_every_method_has_a_row(rows):
-    assert list(rows) == list(REGISTRY)
+def test_orders_of_families():
+    assert ROWS["Gauss"].order == "2s, s = 1..4"
+    assert ROWS["Lobatto"].order == "2s - 2, s = 2..5"
+    assert ROWS["Composition"].order == "4, 6, 8"
+    assert ROWS["DiscreteGradient"].order == "2"
+    assert ROWS["Reference"].order == "adaptive"
 
 
-def test_orders(rows):
-    told = {
-        name: rows[name].order for name in ("LeftPoint", "Midpoint", "Gauss", "Lobatto", "Composition", "Reference")
-    }
-    assert told == {
-        "LeftPoint": "1",
-        "Midpoint": "2",
-        "Gauss": "2s, s = 1..4",
-        "Lobatto": "2s - 2, s = 2..5",
-        "Composition": "4, 6, 8",
-        "Reference": "adaptive",
-    }
+def test_a_family_without_a_formula_is_noticed():
+    assert _formula({1: 3, 2: 5, 3: 7}) == "2s + 1, s = 1..3"
+    with pytest.raises(AssertionError, match="no formula"):
+        _formula({1: 2, 2: 4, 3: 7})
 
 
-def test_what_is_implicit_and_what_is_kept(rows):
-    assert rows["RungeKutta4"].implicit == "no"
-    assert rows["StormerVerlet"].implicit == "no"
-    assert rows["Gauss"].implicit == "yes"
-    assert rows["DiscreteGradient"].preserves == "constraints, energy"
-    assert rows["RungeKutta4"].symplectic == "no"
+@pytest.mark.parametrize("name", [n for n in REGISTRY if n != "Composition"])
+def test_claims_are_those_of_the_class(name):
+    row, method = ROWS[name], REGISTRY[name]()
+    assert (row.symplectic, row.symmetric) == tuple("yes" if c else "no" for c in (method.symplectic, method.symmetric))
+    assert ("momenta" in row.preserves) == method.momentum
+    assert ("energy" in row.preserves) == method.energy
+    assert method.adaptive or row.order.startswith(str(method.order)) or "s" in row.order
 
 
-def test_what_is_accepted_is_what_check_does_not_refuse(rows):
-    assert rows["StormerVerlet"].accepts["separable"] == "yes"
-    for name, system in probes().items():
-        if rows["StormerVerlet"].accepts[name] == "-":
+def test_a_composition_has_the_claims_of_what_it_composes():
+    row = ROWS["Composition"]
+    assert row.symplectic == row.implicit == "as composed"
+    assert row.symmetric == "yes"
+    assert row.preserves == "(momenta), constraints, (energy)"
+
+
+@pytest.mark.parametrize("name", [n for n in REGISTRY if n not in ("Composition", "Reference")])
+def test_what_is_accepted_makes_a_step_and_what_is_not_is_refused(name):
+    method = REGISTRY[name]()
+    for kind, system in probes().items():
+        if ROWS[name].accepts[kind] == "yes":
+            assert method.step_map(system).state
+        else:
             with pytest.raises(da.MethodError):
-                da.StormerVerlet().check(system)
-    assert rows["GeometricNonholonomic"].accepts["nonlinear kinematic"] == "yes"
+                method.step_map(system)
 
 
-def test_it_prints():
-    assert "| `Midpoint()` | 2 |" in markdown()
-    assert text().splitlines()[0].startswith("method")
+def test_implicit():
+    said = {name: row.implicit for name, row in ROWS.items()}
+    assert said["StormerVerlet"] == said["RungeKutta4"] == said["DormandPrince8"] == "no"
+    assert said["Midpoint"] == said["Gauss"] == "yes"
+    assert said["Trapezoidal"] == "except free"
+    assert said["GeometricNonholonomic"] == "except kinematic"
+    assert said["Reference"] == "-"
+
+
+def test_constraints_are_not_listed_where_none_are_accepted():
+    assert da.Gauss().constraints and "constraints" not in ROWS["Gauss"].preserves
+    assert "constraints" in ROWS["Lobatto"].preserves
+
+
+def test_as_text_and_as_markdown():
+    lines = text().splitlines()
+    assert lines[0].split()[:3] == ["method", "order", "implicit"]
+    assert all(any(line.startswith(name) for line in lines) for name in REGISTRY)
+    table = [line for line in markdown().splitlines() if line.startswith("|")]
+    assert len(table) == len(REGISTRY) + 2
+    assert len({line.count("|") for line in table}) == 1
+
+
+def test_the_page_has_the_table_of_today():
+    assert markdown() in PAGE.read_text(), "run python docs/make_choosing.py"

@@ -35,7 +35,7 @@ def carry_width(stepmap: StepMap) -> int:
 
 
 def _history_size(stepmap: StepMap) -> int:
-    return len(stepmap.substeps) * HISTORY * len(stepmap.unknowns)
+    return len(stepmap.substeps) * HISTORY * len(stepmap.sought)
 
 
 def emit_run(e: Emitter, stepmap: StepMap) -> None:

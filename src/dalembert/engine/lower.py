@@ -219,25 +219,6 @@ def _is_negative(e: Fast) -> bool:
     return bool(e.is_Mul and e.args[0].is_number and e.args[0].is_negative)
 
 
-def magnitude(e: Fast) -> Fast:
-    """The size of the terms an expression is made of: what its rounding errors are proportional to."""
-    import symengine
-
-    if e.is_Add:
-        return symengine.Add(*map(magnitude, e.args))
-    if e.is_Mul and any(_has_terms(f) for f in e.args):
-        return symengine.Mul(*map(magnitude, e.args))
-    if e.is_Pow and _has_terms(e):
-        return magnitude(e.args[0]) ** e.args[1]
-    return symengine.Abs(e)
-
-
-def _has_terms(factor: Fast) -> bool:
-    return bool(
-        factor.is_Add or (factor.is_Pow and factor.args[0].is_Add and factor.args[1].is_Integer and factor.args[1] > 0)
-    )
-
-
 def tape(expressions: Iterable[Fast], levels: Mapping[str, int]) -> Tape:
     """The tape of some expressions; `levels` says at which level each symbol is known.
 

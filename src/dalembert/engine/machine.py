@@ -89,7 +89,7 @@ class Stepper:
 
     def carry(self, state: Array, seed: Array | None = None) -> Array:
         """What lanes carry at the beginning: their state (what it lacks is zero), and the solution to expect, if known."""
-        lanes, n = len(state), len(self.stepmap.unknowns)
+        lanes, n = len(state), len(self.stepmap.sought)
         carry = np.zeros((lanes, kernels.carry_width(self.stepmap)))
         carry[:, : state.shape[1]] = state
         if seed is not None and n:

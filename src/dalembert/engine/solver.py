@@ -7,18 +7,22 @@ from dataclasses import dataclass
 
 from ..stepmap import STEP as STEP_NAME
 from ..stepmap import TIME, Block, StepMap
-from ..symbolic import Fast, substitute
+from ..symbolic import Fast, magnitude, substitute
 from .emitter import Array, Emitter, Handle, Index
 from .linear import eliminate, floored_residual, relative_residual
-from .lower import ITERATION, RUN, STEP, Tape, magnitude, tape
+from .lower import ITERATION, RUN, STEP, Tape, tape
 from .play import loaded, play, results
 from .status import Status
 
-HISTORY = 3
-"""How many earlier solutions the first guess of Newton's method is extrapolated from."""
+HISTORY = 5
+"""How many earlier solutions are remembered, as backward differences; the first guess is extrapolated from them."""
 
 TOLERANCE = 1e-10
 """Newton's method stops after the step taken at a relative residual below this; that step squares the residual."""
+
+SQUARED = 1e-17
+"""Newton's method also stops if the step just taken should leave a relative residual below this, going by how the
+last one shrank: quadratic convergence has a constant, and two looks tell it."""
 
 NEAR = 1e-5
 """Relative residual below which a residual that no longer shrinks is rounding error."""
@@ -55,12 +59,18 @@ class Solver:
 
     @staticmethod
     def _system(block: Block) -> list[Fast]:
-        """Residual, Jacobian by rows, size of the terms of each residual; a linear residual is wanted at zero."""
+        """Residual, Jacobian by rows, size of the terms of each residual; a linear residual is wanted at zero.
+
+        If each equation of a linear block has one unknown of its own, its solution is wanted, and the coefficients.
+        """
         matrix = [d for row in block.jacobian for d in row]
-        if block.is_linear:
-            zero = dict.fromkeys(block.unknowns, 0)
-            return [substitute(r, zero) for r in block.residual] + matrix
-        return [*block.residual, *matrix, *map(magnitude, block.residual)]
+        if not block.is_linear:
+            return [*block.residual, *matrix, *map(magnitude, block.residual)]
+        constant = [substitute(r, dict.fromkeys(block.unknowns, 0)) for r in block.residual]
+        if not block.is_diagonal:
+            return constant + matrix
+        coefficients = [row[i] for i, row in enumerate(block.jacobian)]
+        return [-r / c for r, c in zip(constant, coefficients, strict=True)] + coefficients
 
     def run_level(self, known: Mapping[str, Handle]) -> None:
         """Emit, once per run, everything that depends on parameters and the step only."""
@@ -84,25 +94,28 @@ class Solver:
                     self._linear(k, block, found, x)
                 else:
                     _Newton(self, k, block, found, x, history, (substep, offset)).run()
+                    offset += n
                 self._explain(found)
             found |= loaded(e, block.unknowns, x, 0)
-            offset += n
         return found
 
-    def place(self, substep: Index, age: int, j: Index) -> Index:
-        """Where the history keeps unknown j of a substep as it was so many steps ago."""
-        n = len(self.stepmap.unknowns)
-        first = self.e.at(substep, HISTORY * n, age * n)
+    def place(self, substep: Index, order: int, j: Index) -> Index:
+        """Where the history keeps the backward difference of so many steps of unknown j of a substep."""
+        n = len(self.stepmap.sought)
+        first = self.e.at(substep, HISTORY * n, order * n)
         both = isinstance(first, int) and isinstance(j, int)
         return first + j if both else self.e.integer_arithmetic("add", first, j)  # type: ignore[operator]
 
     def remember(self, known: Mapping[str, Handle], history: Array, substep: Index = 0) -> None:
-        """Push the unknowns onto the history of solutions."""
+        """Bring the backward differences up to date: each is what the one before it changed by."""
         e = self.e
-        for j, name in enumerate(self.stepmap.unknowns):
-            for age in range(HISTORY - 1, 0, -1):
-                e.store(history, e.load(history, self.place(substep, age - 1, j)), self.place(substep, age, j))
-            e.store(history, known[name], self.place(substep, 0, j))
+        for j, name in enumerate(self.stepmap.sought):
+            difference = known[name]
+            for order in range(HISTORY):
+                at = self.place(substep, order, j)
+                before = e.load(history, at)
+                e.store(history, difference, at)
+                difference = e.arithmetic("sub", difference, before)
 
     def remembered(self) -> None:
         """Count one more solution in the history."""
@@ -121,18 +134,26 @@ class Solver:
                 e.store(self.code, Status.NOT_FINITE)
 
     def _linear(self, k: int, block: Block, known: Mapping[str, Handle], x: Array) -> None:
-        """One elimination is exact."""
+        """One elimination is exact; equations with one unknown each need not even that."""
         e, n = self.e, len(block.unknowns)
         values = self.evaluate(f"residual {k}", known)
-        matrix = e.local(n * n)
-        for j, v in enumerate(values[:n]):
-            e.store(x, e.negative(v), j)
-        for j, v in enumerate(values[n:]):
-            e.store(matrix, v, j)
         size = e.sum([e.call("fabs", v) for v in values])
         finite = e.compare("lt", size, e.real(float("inf")))
-        with e.when(finite), e.when(eliminate(e, n, matrix, x)):
-            e.store(self.code, Status.SINGULAR)
+        if block.is_diagonal:
+            for j, v in enumerate(values[:n]):
+                e.store(x, v, j)
+            for v in values[n:]:
+                with e.when(e.compare("eq", v, e.real(0.0))):
+                    e.store(self.code, Status.SINGULAR)
+            finite = e.either(finite, e.integer_compare("ne", e.load(self.code), 0))
+        else:
+            matrix = e.local(n * n)
+            for j, v in enumerate(values[:n]):
+                e.store(x, e.negative(v), j)
+            for j, v in enumerate(values[n:]):
+                e.store(matrix, v, j)
+            with e.when(finite), e.when(eliminate(e, n, matrix, x)):
+                e.store(self.code, Status.SINGULAR)
         with e.when(e.opposite(finite)):  # infinite, or not a number at all
             e.store(self.code, Status.LEFT_DOMAIN)
             with e.when(e.compare("eq", size, size)):
@@ -228,13 +249,19 @@ class _Newton:
             e.store(self.old, e.load(self.x, i), i)
             e.store(self.x, e.arithmetic("add", e.load(self.x, i), e.load(self.d, i)), i)
         shrunk = e.compare("lt", rho, e.arithmetic("mul", e.real(0.25), e.load(self.best)))
-        stalled = e.both(e.compare("le", rho, e.real(NEAR)), e.opposite(shrunk))
+        near = e.compare("le", rho, e.real(NEAR))
+        stalled = e.both(near, e.opposite(shrunk))
+        # After the first look `best` is infinite, and says nothing.
+        ratio = e.arithmetic("div", rho, e.load(self.best))
+        expected = e.arithmetic("mul", rho, e.arithmetic("mul", ratio, ratio))
+        again = e.integer_compare("lt", 0, e.load(self.turns))
+        done = e.both(e.both(near, again), e.compare("le", expected, e.real(SQUARED)))
         e.store(self.best, rho)
         e.store(self.halved, 0)
         e.store(self.turns, e.after(e.load(self.turns)))
         with e.when(e.integer_compare("lt", ITERATIONS, e.load(self.turns))):
             self._fail(Status.NO_SOLUTION)
-        with e.when(e.either(e.compare("le", rho, e.real(TOLERANCE)), stalled)):
+        with e.when(e.either(e.either(e.compare("le", rho, e.real(TOLERANCE)), stalled), done)):
             e.store(self.going, 0)
             e.store(self.solver.code, 0)
         with e.when(singular):
@@ -245,7 +272,7 @@ class _Newton:
             self.e.store(self.x, v, j)
 
     def _first_guess(self) -> None:
-        """Extrapolate the last solutions by the polynomial through them; without any, take the block's own guess."""
+        """Extrapolate the last solutions by a polynomial; without any, take the block's own guess."""
         e = self.e
         seen = e.load(self.solver.count)
         fresh = e.integer_compare("eq", seen, 0)
@@ -254,19 +281,42 @@ class _Newton:
             e.store(self.retry, 0)
             self._own_guess()
         with e.when(e.opposite(fresh)):
-            two, three = e.integer_compare("le", 2, seen), e.integer_compare("le", 3, seen)
-            weights = [
-                e.select(three, e.real(3.0), e.select(two, e.real(2.0), e.real(1.0))),
-                e.select(three, e.real(-3.0), e.select(two, e.real(-1.0), e.real(0.0))),
-                e.select(three, e.real(1.0), e.real(0.0)),
-            ]
+            terms = self._terms(seen)
             for i in e.each(0, self.n, self.n):
-                old = [e.load(self.history, self._place(age, i)) for age in range(HISTORY)]
-                e.store(self.x, e.sum([e.arithmetic("mul", w, v) for w, v in zip(weights, old, strict=True)]), i)
+                guess = e.load(self.history, self._place(0, i))
+                for order in range(1, HISTORY):
+                    more = e.arithmetic("add", guess, e.load(self.history, self._place(order, i)))
+                    guess = e.select(e.integer_compare("lt", order, terms), more, guess)
+                e.store(self.x, guess, i)
 
-    def _place(self, age: int, i: Index) -> Index:
+    def _terms(self, seen: Handle) -> Handle:
+        """How many differences to sum: three, and more while each is less than a quarter of the one before.
+
+        The error of a sum, had it been taken one step ago, is the next difference. Where steps are so long that
+        differences do not fall off, a longer sum is worse, and leads to other solutions of the step.
+        """
+        e = self.e
+        size, terms = e.local(HISTORY), e.local(1, "integer")
+        for order in range(3, HISTORY):
+            e.store(size, e.real(0.0), order)
+        for i in e.each(0, self.n, self.n):
+            for order in range(3, HISTORY):
+                change = e.call("fabs", e.load(self.history, self._place(order, i)))
+                e.store(size, e.arithmetic("add", e.load(size, order), change), order)
+        e.store(terms, seen)
+        with e.when(e.integer_compare("lt", 3, seen)):
+            e.store(terms, 3)
+            for order in range(4, HISTORY):
+                quarter = e.arithmetic("mul", e.real(0.25), e.load(size, order - 1))
+                falls = e.compare("lt", e.load(size, order), quarter)
+                so_far = e.both(e.integer_compare("eq", e.load(terms), order - 1), e.integer_compare("lt", order, seen))
+                with e.when(e.both(falls, so_far)):
+                    e.store(terms, order)
+        return e.load(terms)
+
+    def _place(self, order: int, i: Index) -> Index:
         j = self.offset + i if isinstance(i, int) else self.e.integer_arithmetic("add", i, self.offset)
-        return self.solver.place(self.substep, age, j)
+        return self.solver.place(self.substep, order, j)
 
     def _second_attempt(self) -> None:
         """A search that failed from the extrapolated guess is begun once more from the block's own guess."""

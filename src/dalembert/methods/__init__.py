@@ -10,6 +10,7 @@ from .left_point import LeftPoint
 from .lobatto import Lobatto, Rattle
 from .mclachlan_perlmutter import McLachlanPerlmutter
 from .midpoint import Midpoint
+from .nystrom import Nystrom12
 from .reference import Reference
 from .right_point import RightPoint
 from .runge_kutta import DormandPrince8, RungeKutta4
@@ -31,6 +32,7 @@ METHODS = (
     DiscreteGradient,
     RungeKutta4,
     DormandPrince8,
+    Nystrom12,
     Reference,
 )
 

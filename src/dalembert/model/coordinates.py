@@ -6,6 +6,7 @@ person never does. So a name identifies a symbol, which is what the symbolic eng
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any, Literal, Self
 
 import sympy
@@ -63,6 +64,12 @@ def _over(name: str, mark: str) -> str:
     return text[0] + mark + text[1:]
 
 
+@lru_cache(maxsize=4096)
+def _derived(cls: type[Any], name: str) -> Any:
+    """The symbol of that kind and name; asked for so often that making it anew would be felt."""
+    return cls(name)
+
+
 class Coordinate(_Mark):
     """A generalised coordinate: `x`, with `x.dot`, `x.ddot`, `x.momentum` and the slots `x.at(0)`, `x.at(1)`."""
 
@@ -71,17 +78,17 @@ class Coordinate(_Mark):
     @property
     def dot(self) -> Velocity:
         """The velocity of this coordinate."""
-        return Velocity(f"{self.name}.dot")
+        return _derived(Velocity, f"{self.name}.dot")
 
     @property
     def ddot(self) -> Acceleration:
         """The acceleration of this coordinate."""
-        return Acceleration(f"{self.name}.ddot")
+        return _derived(Acceleration, f"{self.name}.ddot")
 
     @property
     def momentum(self) -> Momentum:
         """The conjugate momentum dL/d(x.dot), as a key of `start` and of a trajectory."""
-        return Momentum(f"{self.name}.momentum")
+        return _derived(Momentum, f"{self.name}.momentum")
 
     def at(self, slot: Literal[0, 1]) -> Slot:
         """The coordinate at the beginning (0) or the end (1) of a step: a slot of a discrete Lagrangian."""
@@ -90,7 +97,7 @@ class Coordinate(_Mark):
                 f"{self.name}.at({slot!r}): a discrete Lagrangian has two slots. Type {self.name}.at(0) for the "
                 f"beginning of the step or {self.name}.at(1) for its end."
             )
-        return Slot(f"{self.name}.at({slot})")
+        return _derived(Slot, f"{self.name}.at({slot})")
 
 
 class _Derived(_Mark):

@@ -237,7 +237,7 @@ class Stretches:
         return b
 
     def _seed(self, velocity: Array) -> Array:
-        return self.plan.seed(self.stepper.stepmap.unknowns, velocity)
+        return self.plan.seed(self.stepper.stepmap.sought, velocity)
 
     # values
     def _position_velocity(self, lane: int, nodes: Array, times: Array) -> tuple[Array, Array]:

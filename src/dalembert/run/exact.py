@@ -24,13 +24,12 @@ from sympy import Expr
 
 from ..discrete.equations import interior_residual, interior_unknowns
 from ..discrete.system import DiscreteSystem
-from ..engine.lower import magnitude
 from ..errors import MethodError, ModelError, StartError
 from ..methods.reference import Reference
 from ..model.coordinates import step, time
 from ..model.system import System
 from ..stepmap import TIME, Block, pointwise
-from ..symbolic import fast, gradient, jacobian, substitute, vanishes
+from ..symbolic import fast, gradient, jacobian, magnitude, substitute, vanishes
 from ..theory.exact import closed_form
 from ..theory.modified import modified_hamiltonian
 from ..theory.pointwise import quantity_map

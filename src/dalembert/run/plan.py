@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
@@ -14,12 +14,39 @@ from ..engine.machine import Stepper
 from ..errors import StartError
 from ..methods.base import Method, VariationalMethod
 from ..model.system import System
-from ..stepmap import StepMap
 from ..theory import pointwise as maps
 from .progress import Report
 from .start import Start, point_map, two_position_momenta
 from .trajectory import Trajectory
 from .values import Array, columns
+
+
+def _kept(function: Any, system: System | DiscreteSystem, method: Method | None) -> Any:
+    """What the function gave before; a method of one's own that holds a list or an array cannot be looked up."""
+    try:
+        hash(method)
+    except TypeError:
+        return function.__wrapped__(system, method)
+    return function(system, method)
+
+
+def check_method(system: System, method: Method) -> None:
+    """Raise a MethodError if the method does not apply to the system."""
+    _kept(_check, system, method)
+
+
+@lru_cache(maxsize=64)
+def _check(system: System, method: Method) -> None:
+    method.check(system)
+
+
+@lru_cache(maxsize=64)
+def _stepper(system: System | DiscreteSystem, method: Method | None) -> Stepper:
+    """Kept, because writing the step down again takes longer than a short run."""
+    if isinstance(system, DiscreteSystem):
+        return Stepper(step_map(system))
+    assert method is not None
+    return Stepper(method.step_map(system))
 
 
 @dataclass(frozen=True)
@@ -53,12 +80,9 @@ class Plan:
         count = (self.begin + self.steps) // self.every - self.first_row + 1
         return self.t0 + self.h * (self.every * (self.first_row + np.arange(count)))
 
-    def step_map(self) -> StepMap:
-        """The step that is repeated."""
-        if isinstance(self.system, DiscreteSystem):
-            return step_map(self.system)
-        assert self.method is not None
-        return self.method.step_map(self.system)
+    def stepper(self) -> Stepper:
+        """The compiled step that is repeated."""
+        return _kept(_stepper, self.system, self.method)
 
     def trajectory(self, **computed: Any) -> Trajectory:
         """The result, with where it comes from."""
@@ -70,7 +94,7 @@ class Plan:
         )  # fmt: skip
 
     def seed(self, unknowns: tuple[str, ...], velocity: Array) -> Array:
-        """Expected unknowns: those that belong to a coordinate are velocities within the step, the others multipliers."""
+        """Expected solutions: those that belong to a coordinate are velocities within the step, the others multipliers."""
         places = {q.name: velocity[:, i] for i, q in enumerate(self.system.coordinates)}
         zero = np.zeros(len(velocity))
         found = [places.get(name.split(".")[0], zero) for name in unknowns]
@@ -78,7 +102,7 @@ class Plan:
 
     def first_carry(self, stepper: Stepper, start: Start, rows: Array) -> Array:
         """The state at the first node, and the unknowns to expect in the first step."""
-        unknowns = stepper.stepmap.unknowns
+        unknowns = stepper.stepmap.sought
         if start.kind == "two positions":
             p = two_position_momenta(self._discrete(start), start, rows, self.h)
             velocity = (start.second - start.q) / self.h

@@ -18,7 +18,7 @@ from ..methods.base import Method
 from ..methods.reference import Reference
 from ..model.coordinates import Parameter
 from ..model.system import System
-from .plan import Plan
+from .plan import Plan, check_method
 from .progress import Progress, Report, chunks
 from .reference import solve_reference
 from .start import Start, read_start, resolve_start
@@ -65,13 +65,13 @@ def simulate(
     values = parameter_values(parameters, [*system.parameters, *sorted(own, key=lambda p: p.name)])
     extra = {p: values.pop(p.name) for p in own}
     if isinstance(system, System) and method is not None:
-        method.check(system)
+        check_method(system, method)
     begun = _start(system, start, values)
     count = _steps(h, until, steps, every, begun.time)
     plan = Plan(system, method, h, int(every), begun.time, 0, count, values, begun.lanes, progress)
     if isinstance(method, Reference):
         return _checked(_by_reference(plan, begun, events), strict)
-    stepper = Stepper(plan.step_map())
+    stepper = plan.stepper()
     carry = plan.first_carry(stepper, begun, plan.rows)
     run = _with_events(plan, stepper, carry, events, extra) if events else _advance(plan, stepper, carry)
     return _checked(run, strict)
@@ -232,7 +232,7 @@ def _continued(
     count = _steps(h, until, steps, every, earlier.t0 + begin * h)
     values, lanes = dict(earlier.parameters), earlier.lanes
     plan = Plan(system, method, h, int(every), earlier.t0, begin, count, values, lanes, progress)
-    return _advance(plan, Stepper(plan.step_map()), earlier.carry.copy())
+    return _advance(plan, plan.stepper(), earlier.carry.copy())
 
 
 def _checked(run: Trajectory, strict: bool) -> Trajectory:

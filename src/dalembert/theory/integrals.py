@@ -1,30 +1,49 @@
-"""What a motion conserves, and why: the energy (Jacobi integral) and the momenta of cyclic coordinates."""
+"""What a motion conserves, and why.
+
+`energy_integral` and `cyclic_momenta` are the two kinds that can be seen at once; `first_integrals` looks for all it can.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, overload
 
+from sympy import Expr
+
+from ..budget import Budget, BudgetSpentError
+from ..errors import ModelError
 from ..model.constraints import Constraint
 from ..model.coordinates import time
 from ..model.system import System
-from ..symbolic import Fast, fast, vanishes
+from ..shown import Part, Shown
+from ..symbolic import fast, vanishes
 from .lagrange import energy, momenta
+from .primitive import readable
+
+if TYPE_CHECKING:
+    from .integral_search import Found
+    from .shell import Shell
 
 
-@dataclass(frozen=True)
-class Integral:
-    """A quantity, whether the theory says it is conserved, and the reason."""
+@dataclass(frozen=True, repr=False)
+class Integral(Shown):
+    """A quantity, whether it is conserved, and the reason."""
 
     name: str
-    expression: Fast
+    expression: Expr
     conserved: bool
     reason: str
+
+    def _parts(self) -> list[Part]:
+        said = "conserved" if self.conserved else "not conserved"
+        return [(self.name, self.expression), f"    {said}: {self.reason}"]
 
 
 def energy_integral(system: System) -> Integral:
     """The Jacobi integral, with the reason why it is conserved or not."""
     conserved, reason = _energy_reason(system)
-    return Integral("energy", energy(system), conserved, reason)
+    return Integral("energy", readable(energy(system), system), conserved, reason)
 
 
 def _energy_reason(system: System) -> tuple[bool, str]:
@@ -33,7 +52,7 @@ def _energy_reason(system: System) -> tuple[bool, str]:
     power = sum((f * v for f, v in zip(system.force, system.velocities, strict=True)), start=fast(0))
     if not vanishes(power):
         return False, "the forces do work"
-    if not all(_reaction_is_idle(c, system) for c in system.constraints):
+    if not all(reaction_is_idle(c, system) for c in system.constraints):
         return False, "the reaction of a constraint does work"
     if not system.is_ideal:
         return False, "the variations are not those of the constraints, so reactions do work"
@@ -42,7 +61,7 @@ def _energy_reason(system: System) -> tuple[bool, str]:
     return True, "the Lagrangian does not depend on time"
 
 
-def _reaction_is_idle(c: Constraint, system: System) -> bool:
+def reaction_is_idle(c: Constraint, system: System) -> bool:
     """Whether coefficients . v vanishes with the constraint: always if linear without drift, or homogeneous of a degree."""
     if c.is_linear:
         return vanishes(c.drift)
@@ -56,5 +75,131 @@ def cyclic_momenta(system: System) -> list[Integral]:
     for i, (q, p) in enumerate(zip(system.coordinates, momenta(system), strict=True)):
         slope, force = fast(system.lagrangian).diff(fast(q)), system.force[i]
         if vanishes(slope) and vanishes(force) and all(vanishes(w[i]) for w in system.variations):
-            found.append(Integral(f"momentum of {q}", p, True, f"{q} is cyclic"))
+            found.append(Integral(f"momentum of {q}", readable(p, system), True, f"{q} is cyclic"))
     return found
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class FirstIntegrals(Shown):
+    """The first integrals of a system: a sequence of `Integral`, and what is not conserved and why.
+
+    not_conserved:  momenta, Jacobi integral or energy that change, each with the reason
+    independent:    how many of the integrals are functionally independent (at a fixed time, on the constraints)
+    remarks:        what the Jacobi integral means
+    searched:       the spaces of functions that were searched
+    """
+
+    system: System
+    integrals: tuple[Integral, ...]
+    not_conserved: tuple[Integral, ...]
+    independent: int
+    remarks: tuple[str, ...]
+    searched: tuple[str, ...]
+
+    def __iter__(self) -> Iterator[Integral]:
+        return iter(self.integrals)
+
+    def __len__(self) -> int:
+        return len(self.integrals)
+
+    @overload
+    def __getitem__(self, index: int) -> Integral: ...
+    @overload
+    def __getitem__(self, index: slice) -> tuple[Integral, ...]: ...
+    def __getitem__(self, index: int | slice) -> Integral | tuple[Integral, ...]:
+        return self.integrals[index]
+
+    def _parts(self) -> list[Part]:
+        count = f"{len(self)} first integral{'' if len(self) == 1 else 's'}" if len(self) else "no first integral found"
+        rank = f", {self.independent} independent" if len(self) > 1 else ""
+        parts: list[Part] = [f"{self.system.name}: {count}{rank}"]
+        for i in self.integrals:
+            parts += [(i.name, i.expression), f"    {i.reason}"]
+        parts += ["Not conserved:"] if self.not_conserved else []
+        parts += [f"  {i.name}: {i.reason}" for i in self.not_conserved]
+        parts += ["Remarks:", *(f"  {r}" for r in self.remarks)] if self.remarks else []
+        return parts + (["Searched:", *(f"  {s}" for s in self.searched)] if self.searched else [])
+
+
+def first_integrals(system: System, degree: int = 2, budget: Budget | None = None) -> FirstIntegrals:
+    """Everything a system conserves that can be found, each with the reason; and what it does not conserve, and why.
+
+    degree:  the highest power of the velocities in the integrals searched for, and of the coordinates in their
+             coefficients; 0 reads off momenta and energies only
+    budget:  what the search may spend; see `Budget`
+    """
+    from .shell import shell
+
+    _check(system, degree)
+    budget = budget or Budget()
+    every: list[Integral] = []
+    remarks: list[str] = []
+    searched: list[str] = []
+    try:
+        _collect(system, degree, budget, every, remarks, searched)
+    except (BudgetSpentError, KeyboardInterrupt) as ended:
+        remarks.append(f"the search ended early ({str(ended) or 'interrupted'}): what was found until then is listed")
+    kept = tuple(i for i in every if i.conserved)
+    return FirstIntegrals(
+        system=system,
+        integrals=kept,
+        not_conserved=tuple(i for i in every if not i.conserved),
+        independent=shell(system).rank([i.expression for i in kept]),
+        remarks=tuple(remarks),
+        searched=tuple(searched),
+    )
+
+
+def _collect(
+    system: System, degree: int, budget: Budget, every: list[Integral], remarks: list[str], searched: list[str]
+) -> None:
+    """Fill the lists from what is quick to what is slow, so that they hold what was found when a search is ended."""
+    from .balance import jacobi, momentum_integrals, separate_energies
+    from .integral_search import Search, follows
+    from .shell import shell
+
+    at = shell(system)
+    for verdict in jacobi(system, at, budget, remarks):
+        every.append(verdict)
+    whole = len(every)
+    for verdict in momentum_integrals(system, at, budget):
+        every.append(verdict)
+    for part in separate_energies(system, at):
+        if not follows(part.expression, [i.expression for i in every[whole:] if i.conserved], at):
+            every.append(part)
+    if degree:
+        search = Search(at, [i.expression for i in every if i.conserved], degree, budget, searched)
+        for found in search.run():
+            every.append(_named(found, sum(", no. " in i.name for i in every) + 1, at))
+    if at.states(1, 0) is None:
+        remarks.append("no state on the constraints was found at random parameter values, so nothing was searched")
+
+
+def _named(found: Found, number: int, at: Shell) -> Integral:
+    """A found integral with the reason: the symmetry that it belongs to, where there is one."""
+    kind = "linear in the velocities" if found.power == 1 else "quadratic in the velocities"
+    if not found.expression.free_symbols & set(at.system.velocities):
+        kind = "function of positions"
+    name = f"{kind}, no. {number}"
+    checked = "its rate is zero at random states on the motion, for random parameter values"
+    if kind == "function of positions":
+        return Integral(name, found.expression, True, "the constraints on velocities keep it: they can be integrated")
+    if found.power > 1:
+        return Integral(
+            name, found.expression, True, f"found by search: {checked}; no symmetry of positions belongs to it"
+        )
+    move = at.generator(found.expression)
+    if move is None:
+        return Integral(name, found.expression, True, f"found by search: {checked}")
+    shift = ", ".join(f"{q} by {xi}" for q, xi in move.items() if xi != 0)
+    return Integral(name, found.expression, True, f"symmetry: moving {shift} changes L by a total derivative at most")
+
+
+def _check(system: System, degree: int) -> None:
+    if not isinstance(system, System):
+        raise ModelError(f"first_integrals: got {system!r}. Expected a System: first_integrals(system).")
+    if not isinstance(degree, int) or isinstance(degree, bool) or degree not in (0, 1, 2):
+        raise ModelError(
+            f"first_integrals: degree={degree!r}. Integrals are searched for that are linear (degree=1) or also quadratic "
+            f"(degree=2) in the velocities; degree=0 reads off momenta and energies only."
+        )

@@ -132,7 +132,7 @@ class Equations:
         matrix = sympy.Matrix([[self._read(d) for d in row] for row in jacobian(residual, unknowns)])
         at_rest = dict.fromkeys(map(fast, unknowns), 0)
         right = -sympy.Matrix([self._read(r.subs(at_rest)) for r in residual])
-        return dict(zip(unknowns, _linear_solution(matrix, right), strict=True))
+        return dict(zip(unknowns, linear_solution(matrix, right), strict=True))
 
     @property
     def first_order(self) -> tuple[Eq, ...]:
@@ -150,7 +150,7 @@ class Equations:
         return r"$\displaystyle \begin{aligned}" + r" \\ ".join(rows) + r"\end{aligned}$"
 
 
-def _linear_solution(matrix: sympy.Matrix, right: sympy.Matrix) -> list[Expr]:
+def linear_solution(matrix: sympy.Matrix, right: sympy.Matrix) -> list[Expr]:
     """Solve a linear system over the field of fractions of its entries, so that common factors cancel."""
     from sympy.polys.matrices import DomainMatrix
     from sympy.polys.matrices.exceptions import DMNonInvertibleMatrixError

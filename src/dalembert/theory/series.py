@@ -14,7 +14,7 @@ from ..errors import MethodError, ModelError
 from ..model.coordinates import step
 from ..stepmap import Block, StepMap
 from ..symbolic import Fast, fast, free_names, jacobian, slow, vanishes
-from .lagrange import _linear_solution
+from .lagrange import linear_solution
 
 BUDGET = 20_000
 """More terms than this in one coefficient are refused: nobody reads them, and the next order has many more."""
@@ -195,5 +195,5 @@ def inverse(rows: list[Row]) -> list[Row]:
     names = free_names(e for row in rows for e in row)
     symbols = [Symbol(name) for name in names]
     matrix = sympy.Matrix(n, n, [slow(e, symbols) for row in rows for e in row])
-    columns = [_linear_solution(matrix, sympy.eye(n)[:, [j]]) for j in range(n)]
+    columns = [linear_solution(matrix, sympy.eye(n)[:, [j]]) for j in range(n)]
     return [[fast(columns[j][i]) for j in range(n)] for i in range(n)]

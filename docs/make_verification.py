@@ -1,0 +1,620 @@
+"""Writes docs/verification.md: every claim of every method, measured.
+
+python docs/make_verification.py          (from the root of the repository; a few minutes)
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from itertools import groupby
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import sympy
+
+ROOT = Path(__file__).parents[1]
+sys.path.insert(0, str(ROOT))
+
+import dalembert as da  # noqa: E402
+from dalembert.engine.kernels import STATUS_WIDTH  # noqa: E402
+from dalembert.engine.machine import Stepper  # noqa: E402
+from dalembert.engine.tangent import tangent  # noqa: E402
+from dalembert.errors import MethodError  # noqa: E402
+from dalembert.methods import REGISTRY, Method  # noqa: E402
+from dalembert.run.start import point_map  # noqa: E402
+from dalembert.theory import pointwise  # noqa: E402
+from tests.conformance import systems  # noqa: E402
+from tests.conformance.drift import BY_ORDER, FAR, drift, henon_heiles, rounding, sphere  # noqa: E402
+
+PAGE = Path(__file__).with_name("verification.md")
+ROUNDING = 1e-12
+"""Largest defect of one step that counts as rounding; controls of order 8 lie far above it at the steps taken here."""
+
+
+# -------------------- what is measured --------------------
+
+_SIZES: dict[type[Method], list[tuple[Any, ...]]] = {
+    da.Gauss: [(1,), (2,), (3,), (4,)],
+    da.Lobatto: [(2,), (3,), (4,), (5,)],
+    da.Galerkin: [(s, rule) for rule in ("gauss", "lobatto") for s in (1, 2, 3, 4)],
+    da.DiscreteGradient: [(1,), (2,), (4,)],
+    da.Composition: [
+        *((base, p) for base in (da.Midpoint(), da.Trapezoidal(), da.StormerVerlet(), da.Rattle()) for p in (4, 6, 8)),
+        *((base, p) for base in (da.Gauss(2), da.Galerkin(2)) for p in (6, 8)),
+        (da.Lobatto(3), 6),
+        (da.Galerkin(2, "lobatto"), 6),
+        (da.GeometricNonholonomic(), 4),
+        (da.McLachlanPerlmutter(), 4),
+        *((da.DiscreteGradient(2), p) for p in (4, 6, 8)),
+    ],
+}
+
+METHODS = [kind(*size) for kind in REGISTRY.values() if not kind.adaptive for size in _SIZES.get(kind, [()])]
+
+CASES = {
+    "free": systems.free,
+    "forced": systems.forced,
+    "separable": systems.separable,
+    "separable, forced": systems.separable_forced,
+    "holonomic": systems.holonomic,
+    "kinematic": systems.nonholonomic,
+    "independent variations": systems.independent_variations,
+    "holonomic + kinematic": systems.both_kinds,
+    "nonlinear kinematic": systems.chetaev,
+}
+
+
+def takes(method: Method, system: da.System) -> bool:
+    """Whether a method accepts a system."""
+    try:
+        method.check(system)
+    except MethodError:
+        return False
+    return True
+
+
+@dataclass(frozen=True)
+class Measured:
+    """One row of a table: the method, the cells after it, and whether its claim holds (None: it claims nothing)."""
+
+    method: str
+    cells: tuple[str, ...]
+    holds: bool | None
+
+    @property
+    def verdict(self) -> str:
+        return "not claimed" if self.holds is None else "yes" if self.holds else "**NO**"
+
+
+def claimed(claims: bool, kept: bool) -> bool | None:
+    """The verdict on a claim: none where nothing is claimed."""
+    return bool(kept) if claims else None
+
+
+# -------------------- order --------------------
+
+FIRST = {1: 60, 2: 60, 4: 6, 6: 2, 8: 1, 12: 2}
+"""Steps to begin with, by claimed order."""
+FLOOR = {1: 1e-11, 2: 1e-11, 4: 1e-11, 6: 1e-12, 8: 2e-13, 12: 2e-13}
+"""Errors below this may be rounding."""
+
+
+def span(order: int) -> float:
+    """The time at which errors are taken; order 12 shows in long steps only."""
+    return 4.0 if order == 12 else 1.0
+
+
+def short_of(order: int) -> float:
+    """How much less than the claim still counts: few steps fit between the asymptotic regime and rounding."""
+    return 0.05 + order / 20
+
+
+LANES = np.linspace(0.7, 1.3, 7)
+"""All parameters are multiplied by these: the error of one motion may vanish by chance, not that of all."""
+
+
+def last_state(method: Method, case: systems.Case, n: int, until: float) -> np.ndarray:
+    """Positions, velocities and momenta at the end, of all lanes."""
+    parameters = {p: value * LANES for p, value in case.parameters.items()}
+    run = da.simulate(case.system, method, h=until / n, steps=n, start=case.start, parameters=parameters)
+    return np.array([[run[c][:, -1], run[c.dot][:, -1], run[c.momentum][:, -1]] for c in case.system.coordinates])
+
+
+@cache
+def exact(name: str, until: float) -> np.ndarray:
+    """The state at the end by an adaptive method of order 8 at the smallest tolerance it takes."""
+    return last_state(da.Reference(rtol=3e-14, atol=1e-14), CASES[name](), 1, until)
+
+
+def errors(method: Method, name: str) -> list[tuple[int, float]]:
+    """(steps, root mean square error at the end) for more and more steps, until rounding or 500 steps.
+
+    Beyond 10 steps their number is even: errors of reactions that are carried along alternate in sign from step to step.
+    """
+    case, n, found, until = CASES[name](), FIRST[method.order], [], span(method.order)
+    while n <= 500:
+        error = float(np.sqrt(np.mean((last_state(method, case, n, until) - exact(name, until)) ** 2)))
+        if error < FLOOR[method.order]:
+            break
+        found.append((n, error))
+        n = 2 * round(0.625 * n) if n > 10 else n + 1
+    return found
+
+
+def observed_order(found: Sequence[tuple[int, float]]) -> float:
+    """The slope through the errors of the last factor of about two in the step; of many steps, even numbers only."""
+    last = [(n, e) for n, e in found if n >= found[-1][0] / 1.9 and (n % 2 == 0 or found[-1][0] < 16)]
+    return float(-np.polyfit(np.log([n for n, _ in last]), np.log([e for _, e in last]), 1)[0])
+
+
+def order_rows(method: Method) -> list[Measured]:
+    """The order on every kind of system the method accepts."""
+    rows = []
+    for name in (n for n in CASES if takes(method, CASES[n]().system)):
+        found = errors(method, name)
+        p = observed_order(found)
+        n, error = found[-1]
+        cells = (name, str(method.order), f"{p:.2f}", f"{error:.0e}", str(n))
+        rows.append(Measured(repr(method), cells, p > method.order - short_of(method.order)))
+    return rows
+
+
+# -------------------- symplectic --------------------
+
+STEP, NOW = 0.4, 0.3
+
+
+def parameter_row(case: systems.Case) -> list[float]:
+    return [case.parameters[p] for p in case.system.parameters]
+
+
+def to_momenta(case: systems.Case, point: np.ndarray, t: float) -> np.ndarray:
+    """d(q, p)/d(q, v) at a state (q, v), for methods that carry velocities."""
+    s = case.system
+    names = [*s.coordinates, *s.velocities]
+    matrix = sympy.Matrix([*s.coordinates, *(s.lagrangian.diff(v) for v in s.velocities)]).jacobian(names)
+    return np.array(matrix.subs({**dict(zip(names, point, strict=True)), da.time: t, **case.parameters}), dtype=float)
+
+
+def canonical(n: int) -> np.ndarray:
+    return np.block([[np.zeros((n, n)), np.eye(n)], [-np.eye(n), np.zeros((n, n))]])
+
+
+def free_defect(method: Method, case: systems.Case) -> float:
+    """The largest entry of T^t J T - J over five random states, T the exact tangent map in (q, p)."""
+    step_map, n = method.step_map(case.system), len(case.system.coordinates)
+    worst = 0.0
+    for point in np.random.default_rng(1).uniform(-0.8, 0.8, (5, 2 * n)):
+        after, T = tangent(step_map, point, parameter_row(case), STEP, NOW)
+        if method.carries == "velocity":
+            T = to_momenta(case, after, NOW + STEP) @ T @ np.linalg.inv(to_momenta(case, point, NOW))
+        worst = max(worst, np.abs(T.T @ canonical(n) @ T - canonical(n)).max())
+    return worst
+
+
+@cache
+def ellipsoid() -> systems.Case:
+    """A particle on an ellipsoid in a nonlinear potential: masses 1, so that momenta are velocities."""
+    x, y, z = da.coordinates("x y z")
+    b = da.parameters("b", positive=True)
+    system = da.System(
+        "ellipsoid",
+        [x, y, z],
+        kinetic=(x.dot**2 + y.dot**2 + z.dot**2) / 2,
+        potential=x * y + z**3 / 3 + b * z,
+        constraints=[x**2 + 2 * y**2 + 3 * z**2 - 3],
+    )
+    return systems.Case(system, {x: 0.6, y: 0.3, z: 0.9, x.dot: 0.8, y.dot: 0.5}, {b: 0.6})
+
+
+def on_surface(seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """A state (q, p) on the ellipsoid and a basis of the directions that keep phi = 0 and grad phi . p = 0."""
+    rng, weights = np.random.default_rng(seed), np.array([1.0, 2.0, 3.0])
+    q, p = rng.uniform(-1, 1, 3), rng.uniform(-1, 1, 3)
+    q *= np.sqrt(3 / (weights @ q**2))
+    normal = 2 * weights * q
+    p -= normal * (normal @ p) / (normal @ normal)
+    rows = np.array([[*normal, 0, 0, 0], [*(2 * weights * p), *normal]])
+    return np.append(q, p), np.linalg.svd(rows)[2][2:].T
+
+
+def surface_defect(method: Method) -> float:
+    """The same on the phase space of a holonomic constraint: T^t J T - J on vectors tangent to it."""
+    case = ellipsoid()
+    step_map = method.step_map(case.system)
+    worst = 0.0
+    for seed in range(5):
+        point, basis = on_surface(seed)
+        full = np.append(point, np.zeros(len(step_map.state) - 6))
+        _, T = tangent(step_map, full, parameter_row(case), STEP, 0.0)
+        moved = T[:6, :6] @ basis
+        worst = max(worst, np.abs(moved.T @ canonical(3) @ moved - basis.T @ canonical(3) @ basis).max())
+    return worst
+
+
+def symplectic_rows(method: Method) -> list[Measured]:
+    """On a free system (a separable one where nothing else is accepted), and on the ellipsoid for node velocities."""
+    found = []
+    for name in ("free", "separable"):
+        if takes(method, CASES[name]().system):
+            found.append((name, free_defect(method, CASES[name]())))
+            break
+    if takes(method, ellipsoid().system) and method.carries == "momentum" and not method.impulsive:
+        found.append(("ellipsoid", surface_defect(method)))
+    return [Measured(repr(method), (name, f"{d:.0e}"), claimed(method.symplectic, d < ROUNDING)) for name, d in found]
+
+
+# -------------------- symmetric --------------------
+
+
+def stepped(stepper: Stepper, carry: np.ndarray, rows: np.ndarray, t: float, h: float) -> None:
+    """One step of length h, in place; h may be negative."""
+    codes, residual = np.zeros((1, STATUS_WIDTH), dtype=np.int64), np.zeros(1)
+    out = np.zeros((1, 1, stepper.width))
+    stepper.advance(
+        carry, rows, codes, residual, out, begin=0, steps=1, every=1, closing=False, row=0, t0=t, h=h
+    )  # fmt: skip
+    if codes[0, 0]:
+        raise ArithmeticError(f"{stepper.stepmap.name}: no step (status {codes[0, 0]}).")
+
+
+def seen(method: Method, system: da.System, carry: np.ndarray, rows: np.ndarray, t: float) -> np.ndarray:
+    """Position and velocity at a node, as a run shows them."""
+    n = len(system.coordinates)
+    q, second = carry[0, :n], carry[0, n : 2 * n]
+    if method.carries == "momentum":
+        project = bool(system.constraints) and method.impulsive
+        second = point_map(pointwise.velocity_map(system, project))(np.array([[*q, *second, t]]), rows)[0][0]
+    return np.append(q, second)
+
+
+def asymmetry(method: Method, name: str) -> float:
+    """How far a step forward and a step backward lead from a node in the middle of a motion."""
+    case = CASES[name]()
+    run = da.simulate(case.system, method, h=STEP, steps=3, start=case.start, parameters=case.parameters)
+    stepper, carry, rows, t = (
+        Stepper(method.step_map(case.system)),
+        run.carry.copy(),
+        np.array([parameter_row(case)]),
+        3 * STEP,
+    )
+    before = seen(method, case.system, carry, rows, t)
+    stepped(stepper, carry, rows, t, STEP)
+    stepped(stepper, carry, rows, t + STEP, -STEP)
+    return float(np.abs(seen(method, case.system, carry, rows, t) - before).max())
+
+
+def symmetric_rows(method: Method) -> list[Measured]:
+    """The worst of all kinds of systems that the method accepts."""
+    found = {name: asymmetry(method, name) for name in CASES if takes(method, CASES[name]().system)}
+    worst = max(found, key=lambda name: found[name])
+    kept = claimed(method.symmetric, found[worst] < ROUNDING)
+    return [Measured(repr(method), (str(len(found)), worst, f"{found[worst]:.0e}"), kept)]
+
+
+# -------------------- momentum --------------------
+
+LONG = 100_000
+
+
+@cache
+def cylinder() -> systems.Case:
+    """The spherical pendulum in cylindrical coordinates, on its sphere: the angle phi is cyclic."""
+    r, phi, z = da.coordinates("r phi z")
+    l = da.parameters("l", positive=True)
+    system = da.System(
+        "spherical pendulum, cylindrical coordinates",
+        [r, phi, z],
+        kinetic=(r.dot**2 + r**2 * phi.dot**2 + z.dot**2) / 2,
+        potential=z,
+        constraints=[r**2 + z**2 - l**2],
+    )
+    return systems.Case(system, {r: 0.8, phi: 0.0, z: -0.6, r.dot: 0.0, phi.dot: 0.9, z.dot: 0.0}, {l: 1.0})
+
+
+@cache
+def example(name: str) -> systems.Case:
+    found = da.gallery.load(name)
+    return systems.Case(found.system, dict(found.start), dict(found.parameters))
+
+
+def long_run(method: Method, case: systems.Case, h: float, steps: int = LONG, every: int = 100) -> da.Trajectory:
+    """A long run, recorded now and then; a control may end early."""
+    return da.simulate(
+        case.system, method, h=h, steps=steps, every=every, start=case.start, parameters=case.parameters, strict=False
+    )
+
+
+def change(values: np.ndarray) -> float:
+    """The largest change of a quantity, relative to its first value."""
+    return float(np.nanmax(np.abs(values / values[0] - 1)))
+
+
+def momentum_rounding(method: Method, case: systems.Case) -> float:
+    """Four units of rounding in every step, or in every substep of a composition, at worst all one way."""
+    return float(4 * np.finfo(float).eps * LONG * len(method.step_map(case.system).substeps))
+
+
+def momentum_rows(method: Method) -> list[Measured]:
+    """The momentum of a cyclic coordinate over 1e5 steps, free, under a holonomic and under a kinematic constraint."""
+    tests = {
+        "spherical pendulum": (example("spherical-pendulum"), "phi.momentum"),
+        "the same, on its sphere": (cylinder(), "phi.momentum"),
+        "rolling disk": (example("rolling-disk"), "phi.momentum"),
+    }
+    rows = []
+    for name, (case, key) in tests.items():
+        if takes(method, case.system):
+            off = change(long_run(method, case, 0.02)[key])
+            kept = claimed(method.momentum, off < momentum_rounding(method, case))
+            rows.append(Measured(repr(method), (name, f"{off:.0e}"), kept))
+    return rows or angular_momentum_rows(method)
+
+
+def angular_momentum_rows(method: Method) -> list[Measured]:
+    """For separable systems only: angular momentum in Cartesian coordinates, on Kepler's ellipse."""
+    if not takes(method, example("kepler").system):
+        return []
+    run = long_run(method, example("kepler"), 0.02)
+    off = change(run.x * run["y.momentum"] - run.y * run["x.momentum"])
+    kept = claimed(method.momentum, off < momentum_rounding(method, example("kepler")))
+    return [Measured(repr(method), ("kepler, angular momentum", f"{off:.0e}"), kept)]
+
+
+# -------------------- constraints --------------------
+
+
+@cache
+def isokinetic() -> systems.Case:
+    """A particle of constant speed in a periodic potential: a constraint that is nonlinear in the velocities."""
+    x, y = da.coordinates("x y")
+    system = da.System(
+        "constant speed",
+        [x, y],
+        kinetic=(x.dot**2 + y.dot**2) / 2,
+        potential=da.cos(x) + 2 * da.sin(y) + da.sin(x + y) / 2,
+        constraints=[x.dot**2 + y.dot**2 - 1],
+    )
+    return systems.Case(system, {x: 0.3, y: 0.1, x.dot: 0.8, y.dot: 0.6}, {})
+
+
+def constraint_rows(method: Method) -> list[Measured]:
+    """Constraints over 1e5 steps, relative to the size of their terms; and the velocity form of holonomic ones."""
+    tests = {
+        "pendulum, Cartesian": (example("pendulum-cartesian"), 0.02),
+        "nonholonomic particle": (example("nonholonomic-particle"), 0.05),
+        "constant speed": (isokinetic(), 0.05),
+    }
+    rows = []
+    for name, (case, h) in tests.items():
+        if takes(method, case.system):
+            run = long_run(method, case, h)
+            off = max(r.deviation for r in da.audit(run).rows if r.theory.endswith("constraint"))
+            hidden = f"{node_velocity_defect(run):.0e}"
+            rows.append(Measured(repr(method), (name, f"{off:.0e}", hidden), claimed(method.constraints, off < 1e-13)))
+    return rows
+
+
+def node_velocity_defect(run: da.Trajectory) -> float:
+    """How far the velocities at the nodes are from admissible."""
+    q = run.system.coordinates
+    return max(float(np.nanmax(np.abs(run.quantity(c.velocity_form(q))))) for c in run.system.constraints)
+
+
+# -------------------- energy --------------------
+
+CONTROLS = (da.RungeKutta4(), da.DormandPrince8())
+
+
+def drift_rows(method: Method) -> list[Measured]:
+    """The energy over 1e6 steps: the fitted slope of a symplectic method lies within three times its own error."""
+    rows = []
+    for name, case in (("Henon-Heiles", henon_heiles()), ("spherical pendulum, Cartesian", sphere())):
+        if takes(method, case.system) and (method.symplectic or method.energy or method in CONTROLS):
+            rows.append(drift_row(method, name, long_run(method, case, BY_ORDER[method.order], FAR, 50)))
+    return rows
+
+
+def drift_row(method: Method, name: str, run: da.Trajectory) -> Measured:
+    """Slope, error and verdict for one run."""
+    if not run.ok:
+        ended = f"ended at step {int(run.codes[0, 1])}"
+        return Measured(repr(method), (name, f"{run.h:g}", ended, "", "", ""), claimed(method.symplectic, False))
+    energy = run.energy
+    slope, error = drift(run.time, energy)
+    steady = abs(slope) <= 3 * error or abs(slope) * run.time[-1] < rounding(method, run.system, FAR)
+    assert method not in CONTROLS or not steady, f"{method!r} is a control, and does not drift"
+    worst = f"{np.abs(energy - energy[0]).max():.0e}"
+    cells = (name, f"{run.h:g}", worst, f"{slope:+.1e}", f"{error:.0e}", f"{slope * run.time[-1]:+.0e}")
+    return Measured(repr(method), cells, claimed(method.symplectic or method.energy, steady))
+
+
+def energy_rows(method: Method) -> list[Measured]:
+    """Conservation to rounding or, where the quadrature is not exact, to a higher order than that of the method."""
+    if not method.energy and method not in (da.Midpoint(), da.RungeKutta4()):
+        return []
+    rows = []
+    for name in ("pendulum", "nonholonomic-particle", "pendulum-cartesian"):
+        case = example(name)
+        if takes(method, case.system):
+            coarse, fine = (energy_change(method, case, k) for k in (1, 2))
+            power = np.log2(coarse / fine)
+            kept = coarse < 1e-9 or power > method.order + 1
+            cells = (name, f"{coarse:.0e}", f"{fine:.0e}", f"{power:.1f}" if fine > 1e-11 else "rounding")
+            rows.append(Measured(repr(method), cells, claimed(method.energy, bool(kept))))
+    return rows
+
+
+def energy_change(method: Method, case: systems.Case, fraction: int) -> float:
+    """The largest change of the energy to t = 5000, with steps of 0.05 or a fraction of that."""
+    energy = long_run(method, case, 0.05 / fraction, fraction * LONG, fraction * 100).energy
+    return float(np.nanmax(np.abs(energy - energy[0])))
+
+
+# -------------------- the page --------------------
+
+
+@dataclass(frozen=True)
+class Section:
+    """A table: what it shows, the columns after the method, and what fills it."""
+
+    title: str
+    words: str
+    columns: tuple[str, ...]
+    rows: Callable[[Method], list[Measured]]
+
+
+SECTIONS = (
+    Section(
+        "Order",
+        "The root mean square error at t = 1 of positions, velocities and momenta of seven motions, whose parameters differ,\n"
+        "against an adaptive solution of order 8 with relative tolerance 3e-14, for more\n"
+        "and more steps; the observed order is the slope of the last factor of two in the step (even numbers of steps, where\n"
+        "there are many) before the error reaches rounding (2e-13 to 1e-11, by order) or 500 steps.\n"
+        "The systems are those of\n"
+        "`tests/conformance/systems.py`: nonlinear and time-dependent, with masses that depend on position unless they are\n"
+        "called separable. The claim holds if the observed order is not below it by more than 0.05 + order/20.",
+        ("system", "claimed", "observed", "last error", "steps"),
+        order_rows,
+    ),
+    Section(
+        "Symplectic",
+        "The largest entry of T^t J T - J over five random states, T the exact derivative of a step (implicit function\n"
+        "theorem) in (q, p), h = 0.4. On the ellipsoid, a holonomic system, only for vectors tangent to its phase space, and\n"
+        f"for methods whose velocities at the nodes are admissible. The claim holds if the defect is below {ROUNDING:g}.",
+        ("system", "defect"),
+        symplectic_rows,
+    ),
+    Section(
+        "Symmetric",
+        "How far one step forward and one step backward (h = 0.4) lead from a node, in positions and velocities as a run\n"
+        "shows them; the worst of all kinds of systems that the method accepts.\n"
+        f"The claim holds if it is below {ROUNDING:g}.",
+        ("kinds of systems", "the worst", "defect"),
+        symmetric_rows,
+    ),
+    Section(
+        "Momenta",
+        "The largest relative change of the momentum of a cyclic coordinate over 1e5 steps of 0.02. The claim holds if it is\n"
+        "below four units of rounding in every step, 9e-11, or in every substep of a composition.",
+        ("system", "change"),
+        momentum_rows,
+    ),
+    Section(
+        "Constraints",
+        "The largest violation over 1e5 steps, relative to the size of the terms of the constraint: of positions for\n"
+        "holonomic constraints; where the method imposes it (on the step, in mid-step or at the nodes) for kinematic ones.\n"
+        "Beside it, and claimed by no method: the violation by the velocities at the nodes, as a run shows them. The claim\n"
+        "holds if the first is below 1e-13.",
+        ("system", "violation", "velocities at nodes"),
+        constraint_rows,
+    ),
+    Section(
+        "Energy",
+        "The largest change of the energy to t = 5000 with h = 0.05 (1e5 steps) and h = 0.025, and the power of h that these\n"
+        "two show. The claim, conservation up to the error of a quadrature, holds if the change is below 1e-9 or if the\n"
+        "power exceeds the order of the method by more than 1: every symplectic method of order p keeps the energy to h^p.\n"
+        "The midpoint rule and RungeKutta4 are controls.",
+        ("system", "change", "with h/2", "power"),
+        energy_rows,
+    ),
+    Section(
+        "Energy drift",
+        "A straight line through the means of the energy in 50 equal blocks of 1e6 steps: its slope, and the standard error\n"
+        "of the slope from the scatter of the blocks. Steps are so long that the error of the method, not rounding, is\n"
+        "what is seen. The claim, that symplectic and energy-preserving methods do not drift, holds if the slope is within\n"
+        "three standard errors of zero, or if slope times duration is less than rounding may add up to: one unit in the last\n"
+        "place in every step, 2e-10, or in every substep of a composition. The explicit Runge-Kutta methods are\n"
+        "controls: they must drift.",
+        ("system", "h", "largest change", "slope", "its error", "slope x duration"),
+        drift_rows,
+    ),
+)
+
+
+def measure(task: tuple[int, Method]) -> list[Measured]:
+    """One section for one method."""
+    section, method = task
+    return SECTIONS[section].rows(method)
+
+
+def measured() -> list[list[Measured]]:
+    """The rows of every section; processes take turns, one method in one section at a time."""
+    tasks = [(k, m) for k in range(len(SECTIONS)) for m in METHODS]
+    with get_context("spawn").Pool(maxtasksperchild=20) as pool:
+        found = pool.map(measure, tasks, chunksize=1)
+    return [
+        [row for (k, _), rows in zip(tasks, found, strict=True) if k == s for row in rows] for s in range(len(SECTIONS))
+    ]
+
+
+def table(columns: Sequence[str], rows: Iterable[Measured]) -> list[str]:
+    """A table in Markdown; the name of a method stands in its first row only."""
+    head = ("method", *columns, "claim holds")
+    lines = [f"| {' | '.join(head)} |", "|" + "---|" * len(head)]
+    for method, group in groupby(rows, key=lambda r: r.method):
+        for i, row in enumerate(group):
+            lines.append(f"| {'' if i else f'`{method}`'} | {' | '.join(row.cells)} | {row.verdict} |")
+    return lines
+
+
+def summary(all_rows: Sequence[Sequence[Measured]]) -> list[str]:
+    """How many claims were measured and how many hold; those that do not, by name."""
+    claims = [[r for r in rows if r.holds is not None] for rows in all_rows]
+    held = [sum(bool(r.holds) for r in rows) for rows in claims]
+    total, good = sum(map(len, claims)), sum(held)
+    lines = [
+        f"**{good} of {total} measured claims hold.** They are claims of {len(METHODS)} methods, counted with their sizes;",
+        "`Reference` is adaptive and not among them.",
+        "",
+        "| what | claims measured | hold | rows of methods that claim nothing |",
+        "|---|---|---|---|",
+    ]
+    for section, rows, some, good in zip(SECTIONS, all_rows, claims, held, strict=True):
+        lines.append(
+            f"| [{section.title}](#{anchor(section.title)}) | {len(some)} | {good} | {len(rows) - len(some)} |"
+        )
+    false = [(s, r) for s, rows in zip(SECTIONS, claims, strict=True) for r in rows if not r.holds]
+    if false:
+        lines += ["", "Claims that do not hold:", ""]
+        lines += [f"* {s.title}: `{r.method}`, {', '.join(r.cells)}" for s, r in false]
+    return lines
+
+
+def anchor(title: str) -> str:
+    return title.lower().replace(" ", "-")
+
+
+def page(all_rows: Sequence[Sequence[Measured]]) -> str:
+    """The whole page."""
+    lines = [
+        "# Verification",
+        "",
+        "Claimed against observed, for every method. This page is written by `make verify`; nothing in it is typed by hand.",
+        "A method is claimed to have a property by an attribute of its class, such as `symplectic = True`; here each such",
+        "attribute is measured. Where a method claims nothing the number is shown all the same: such rows are controls.",
+        "",
+        *summary(all_rows),
+        "",
+    ]
+    for section, rows in zip(SECTIONS, all_rows, strict=True):
+        lines += [f"## {section.title}", "", *section.words.splitlines(), "", *table(section.columns, rows), ""]
+    return "\n".join(lines)
+
+
+def main() -> None:
+    """Measure and write; a claim that does not hold is an error."""
+    rows = measured()
+    PAGE.write_text(page(rows))
+    false = sum(r.holds is False for some in rows for r in some)
+    print(f"wrote {PAGE.name}: {sum(r.holds is not None for some in rows for r in some)} claims, {false} do not hold")
+    sys.exit(bool(false))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,165 @@
+"""Newton's and Euler's balances, written without energies: force = mass times acceleration, torque = rate of spin.
+
+Two uses. Projected on virtual displacements they give d'Alembert's residual, which must equal Lagrange's equations. With
+unknown reactions they are solved for accelerations and reactions together, as a check of Lagrange's multipliers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import sympy
+from sympy import Eq, Expr
+
+from ..errors import ModelError
+from ..shown import Part, Shown
+from ..symbolic import fast, free_names, jacobian, number, substitute
+from .contacts import Clamp, Contact
+from .coordinates import Coordinate, Multiplier, multiplier, time
+from .kinematics import Vector, cross, minus, plus, rate, times
+from .loads import Effort
+from .particles import Body
+
+if TYPE_CHECKING:
+    from .assembly import Assembly
+
+
+def virtual_work(efforts: Sequence[Effort], coordinates: Sequence[Coordinate]) -> dict[Coordinate, Expr]:
+    """Q_j = sum of f . dv/d(q_j.dot): what the displacement of each coordinate is multiplied by in the virtual work."""
+    pairs = [(f, v) for e in efforts for f, v in zip(e.value, e.rates, strict=True) if f != 0]
+    return {q: sympy.Add(*(f * v.diff(q.dot) for f, v in pairs)) for q in coordinates}
+
+
+def inertia(bodies: Sequence[Body]) -> list[Effort]:
+    """Mass times acceleration, and the rate of angular momentum, as efforts on the velocities they go with."""
+    linear = [Effort(b.momentum_rate, b.velocity) for b in bodies]
+    return linear + [Effort(b.angular_momentum_rate, b.spin) for b in bodies if b.spin]
+
+
+@dataclass(frozen=True, repr=False)
+class NewtonEuler(Shown):
+    """Force and moment balance of every body with unknown reactions, and the constraints differentiated.
+
+    `residuals` vanish along a motion; they are linear in accelerations and reactions. `reactions` are the unknown
+    components, in the order in which the contacts were given: multiplier(1), multiplier(2), ...
+    """
+
+    name: str
+    coordinates: tuple[Coordinate, ...]
+    reactions: tuple[Multiplier, ...]
+    residuals: tuple[Expr, ...]
+    labels: tuple[str, ...]
+
+    @property
+    def unknowns(self) -> tuple[sympy.Symbol, ...]:
+        """The accelerations, then the reactions."""
+        return (*(q.ddot for q in self.coordinates), *self.reactions)
+
+    def solve(self, at: Mapping[Any, float], parameters: Mapping[Any, float]) -> Balance:
+        """Accelerations and reactions at a state: positions, velocities, time where it occurs, and parameters."""
+        import numpy as np
+
+        values = {str(getattr(k, "name", k)): float(v) for k, v in {time: 0.0, **at, **parameters}.items()}
+        rows = [substitute(fast(r), {sympy.Symbol(k): v for k, v in values.items()}) for r in self.residuals]
+        matrix = jacobian(rows, self.unknowns)
+        zero = dict.fromkeys(map(fast, self.unknowns), 0)
+        missing = free_names([*(e for row in matrix for e in row), *(r.subs(zero) for r in rows)])
+        if missing:
+            names = ", ".join(sorted(missing))
+            raise ModelError(
+                f"{self.name}: no value was given for {names}. Give at={{x: ..., x.dot: ...}} and parameters."
+            )
+        m = np.array([[number(e, {}) for e in row] for row in matrix], dtype=float)
+        right = np.array([-number(r.subs(zero), {}) for r in rows], dtype=float)
+        solution, _, rank, _ = np.linalg.lstsq(m, right, rcond=1e-11)
+        if rank < len(self.unknowns):
+            raise ModelError(
+                f"{self.name}: the balances do not determine the {len(self.unknowns)} unknown accelerations and reactions, "
+                f"only {rank} combinations of them. Leave out reactions that are statically indeterminate."
+            )
+        if np.abs(m @ solution - right).max() > 1e-8 * max(1.0, np.abs(right).max()):
+            raise ModelError(
+                f"{self.name}: the balances contradict each other. A reaction is missing: each contact that the positions "
+                f"or the constraints contain needs its Contact(...)."
+            )
+        n = len(self.coordinates)
+        return Balance(dict(zip(self.coordinates, solution[:n].tolist(), strict=True)), tuple(solution[n:].tolist()))
+
+    def _parts(self) -> Sequence[Part]:
+        equations = [(label, Eq(r, 0, evaluate=False)) for label, r in zip(self.labels, self.residuals, strict=True)]
+        return [f"{self.name}: balances of force and moment", *equations]
+
+
+@dataclass(frozen=True)
+class Balance:
+    """What the balances say at a state."""
+
+    accelerations: dict[Coordinate, float]
+    reactions: tuple[float, ...]
+
+
+def newton_euler(assembly: Assembly, reactions: Sequence[Contact | Clamp]) -> NewtonEuler:
+    """The balances of all bodies of an assembly with these reactions."""
+    found, unknowns = _reaction_efforts(reactions)
+    active = [e for load in assembly.loads for e in load.efforts(assembly.bodies)]
+    for e in active:
+        if e.body is None and any(v != 0 for v in e.rates):
+            raise ModelError(
+                f"{assembly.name}: a load does not say on which body it acts ({e.value[0]} works on {e.rates[0]}). Give it a "
+                f"body or a point of one, body.point([a, b]), for balances of force and moment."
+            )
+    rows: list[tuple[str, Expr]] = []
+    for k, body in enumerate(assembly.bodies):
+        force, moment = _total([*active, *found], body)
+        label = f"{body.shown} {k + 1}"
+        rows += [(f"{label}, force", a - f) for a, f in zip(body.momentum_rate, force, strict=True)]
+        rows += [(f"{label}, moment", a - n) for a, n in zip(body.angular_momentum_rate, moment, strict=False)]
+    for c in assembly.rows:
+        rows.append(("constraint", rate(c.velocity_form(assembly.coordinates))))
+    return NewtonEuler(
+        assembly.name, assembly.coordinates, tuple(unknowns), tuple(r for _, r in rows), tuple(k for k, _ in rows)
+    )
+
+
+def _reaction_efforts(reactions: Sequence[Contact | Clamp]) -> tuple[list[Effort], list[Multiplier]]:
+    found: list[Effort] = []
+    unknowns: list[Multiplier] = []
+
+    def pair(value: Vector, on: Body, by: Body | None, at: Vector | None) -> None:
+        found.append(Effort(value, (), on, at))
+        if by is not None:
+            found.append(Effort(times(-1, value), (), by, at))
+
+    def unknown() -> Multiplier:
+        unknowns.append(multiplier(len(unknowns) + 1))
+        return unknowns[-1]
+
+    for r in reactions:
+        if isinstance(r, Contact):
+            for direction in r.along or ():
+                pair(times(unknown(), direction), r.on, r.by, r.at)
+        elif isinstance(r, Clamp):
+            pair(tuple(unknown() for _ in r.on.spin), r.on, r.by, None)
+        else:
+            raise ModelError(
+                f"newton_euler: got a {type(r).__name__}. Expected a reaction: Contact(body, at, along) or Clamp(body)."
+            )
+    return found, unknowns
+
+
+def _total(efforts: Sequence[Effort], body: Body) -> tuple[Vector, Vector]:
+    """The sum of forces on a body, and of moments about its mass centre."""
+    n = body.dimension
+    force: Vector = (sympy.S.Zero,) * n
+    moment: Vector = (sympy.S.Zero,) * (1 if n == 2 else 3)
+    for e in efforts:
+        if e.body is not body:
+            continue
+        if e.position is None:
+            moment = plus(moment, e.value)
+        else:
+            force = plus(force, e.value)
+            moment = plus(moment, cross(minus(e.position, body.centre), e.value))
+    return force, moment

@@ -1,0 +1,176 @@
+"""Constraints as a mechanic says them: rolling, knife edges, rods, hinges, cables.
+
+Rolling without slipping is one rule: the material points of both bodies that touch have the same velocity. The
+functions here write it down for the usual contacts; each gives a list of expressions that vanish.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import sympy
+from sympy import Expr
+
+from ..errors import ModelError
+from ..symbolic import vanishes
+from . import checks
+from .kinematics import Vector, cross, dot, left, minus, plus, tidy, times, unit, vector
+from .loads import length
+from .particles import Body, PlaneBody, Point, SpaceBody, place
+
+
+def rolling(body: Any, at: Any, on: Any = None, along: Sequence[Any] | None = None) -> tuple[Expr, ...]:
+    """The body does not slip at the point of contact `at`: there it has the velocity of what it touches.
+
+    on:     what it rolls on: another body, the velocity of a surface, [u, 0], or by default the ground at rest
+    along:  directions in which this is required; by default the axes. Components that vanish anyway are left out.
+    """
+    _turning(body, "rolling")
+    contact = vector(at.position if isinstance(at, Point) else at, "rolling (at)")
+    slip = minus(body.at(contact).velocity, _surface(on, contact))
+    n = len(slip)
+    axes = [tuple(int(i == k) for i in range(n)) for k in range(n)] if along is None else along
+    rows = [tidy(dot(vector(e, "rolling (along)"), slip)) for e in axes]
+    kept = tuple(r for r in rows if not vanishes(r))
+    if not kept:
+        raise ModelError(
+            "rolling: the velocities at the contact agree whatever the motion, so nothing is constrained. The "
+            "coordinates contain the rolling already: leave it out."
+        )
+    return kept
+
+
+def _turning(body: Any, role: str) -> None:
+    if not isinstance(body, PlaneBody | SpaceBody):
+        raise ModelError(
+            f"{role}: got a {type(body).__name__}. Expected a rigid body: PlaneBody(...) or SpaceBody(...)."
+        )
+
+
+def _surface(on: Any, contact: Vector) -> Vector:
+    if on is None:
+        return (sympy.S.Zero,) * len(contact)
+    if isinstance(on, PlaneBody | SpaceBody):
+        return on.at(contact).velocity
+    return on.velocity if isinstance(on, Body | Point) else vector(on, "rolling (on)")
+
+
+def rolling_on_line(body: Any, radius: Any, direction: Any = (1, 0), on: Any = None) -> tuple[Expr, ...]:
+    """A disc or hoop (or half of one) rolls on a line in the plane; it lies to the left of `direction`."""
+    _turning(body, "rolling_on_line")
+    ahead = unit(vector(direction, "rolling_on_line (direction)"))
+    contact = minus(body.position, times(radius, left(ahead)))
+    return rolling(body, contact, on, [ahead])
+
+
+def rolling_on_circle(
+    body: Any, radius: Any, centre: Any, circle_radius: Any, *, inside: bool, on: Any = None
+) -> tuple[Expr, ...]:
+    """A disc or hoop rolls inside or outside a circle; `on` is the body that the circle belongs to, if it moves.
+
+    The position of the body must keep the distance circle_radius - radius (inside) or + radius (outside) from `centre`.
+    """
+    _turning(body, "rolling_on_circle")
+    apart = circle_radius - radius if inside else circle_radius + radius
+    outward = times(1 / apart, minus(body.position, place(centre, "rolling_on_circle").position))
+    contact = plus(body.position, times(radius if inside else -radius, outward))
+    return rolling(body, contact, on, [left(outward)])
+
+
+def rolling_on_plane(body: Any, radius: Any, normal: Any = (0, 0, 1), on: Any = None) -> tuple[Expr, ...]:
+    """A sphere rolls on a plane; `normal` points from the plane to the sphere."""
+    _turning(body, "rolling_on_plane")
+    up = unit(vector(normal, "rolling_on_plane (normal)"))
+    return rolling(body, minus(body.position, times(radius, up)), on, _tangents(up))
+
+
+def rolling_disc(body: Any, radius: Any, normal: Any = (0, 0, 1), on: Any = None) -> tuple[Expr, ...]:
+    """A thin disc (or hoop) rolls with its edge on a plane; z is the axis of the disc.
+
+    With Euler's angles, turns("zxz", ...), it leans to the side for which the sine of the second angle is positive.
+    """
+    _turning(body, "rolling_disc")
+    up = unit(vector(normal, "rolling_disc (normal)"))
+    return rolling(body, lowest_point(body, radius, up), on, _tangents(up))
+
+
+def lowest_point(body: SpaceBody, radius: Any, normal: Any = (0, 0, 1)) -> Vector:
+    """Where the edge of a thin disc touches a plane below it."""
+    up = unit(vector(normal, "lowest_point (normal)"))
+    axis, nodes = body.outward((0, 0, 1)), body.orientation.nodes
+    if nodes is not None and vanishes(dot(nodes, up)) and vanishes(dot(nodes, axis)):
+        uphill = tuple(map(tidy, cross(axis, nodes)))
+    else:
+        uphill = unit(minus(up, times(dot(axis, up), axis)))
+    return minus(body.position, times(radius, uphill))
+
+
+def _tangents(normal: Vector) -> list[Vector]:
+    """Two directions that span a plane: axes where these will do."""
+    axes = [tuple(sympy.Integer(i == k) for i in range(3)) for k in range(3)]
+    flat = [e for e in axes if vanishes(dot(e, normal))]
+    if len(flat) == 2:
+        return flat
+    first = next(t for t in (cross(normal, e) for e in axes) if not all(vanishes(c) for c in t))
+    return [first, cross(normal, first)]
+
+
+def knife_edge(at: Any, direction: Any) -> tuple[Expr, ...]:
+    """A blade in the plane at a place of a body: no motion across its direction."""
+    across = left(vector(direction, "knife_edge (direction)"))
+    return (tidy(dot(across, place(at, "knife_edge").velocity)),)
+
+
+def fixed_distance(a: Any, b: Any, distance: Any) -> tuple[Expr, ...]:
+    """A rod without mass between two places: |AB|^2 = distance^2."""
+    apart = minus(place(a, "fixed_distance").position, place(b, "fixed_distance").position)
+    return (dot(apart, apart) - checks.expression(distance, "fixed_distance") ** 2,)
+
+
+def hinge(a: Any, b: Any) -> tuple[Expr, ...]:
+    """Two places are one: their positions agree, component by component."""
+    apart = minus(place(a, "hinge").position, place(b, "hinge").position)
+    return tuple(c for c in apart if not vanishes(c))
+
+
+def cable(total: Any, *through: Any) -> tuple[Expr, ...]:
+    """An inextensible cable through two or more places, or of a length known in coordinates: cable(l, 2*x1 + x2 + x3)."""
+    return (length(*through) - checks.expression(total, "cable"),)
+
+
+@dataclass(frozen=True, eq=False)
+class Contact:
+    """A reaction to be found: an unknown force along each of some directions at a place of a body.
+
+    on:     the body it acts on
+    at:     where: a position, or a point of the body; by default its mass centre
+    along:  the directions, by default the axes; Contact(rod, O) is a hinge, Contact(disc, P, [n]) a smooth contact
+    by:     the body that exerts it, and feels the opposite; by default the ground
+    """
+
+    on: Body
+    at: Any = None
+    along: Sequence[Any] | None = None
+    by: Body | None = None
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.on, Body):
+            raise ModelError(f"Contact: got {self.on!r}. Expected the body that the reaction acts on.")
+        at = self.on.centre if self.at is None else place(self.at, "Contact").position
+        axes = [tuple(int(i == k) for i in range(len(at))) for k in range(len(at))]
+        directions = [vector(e, "Contact (along)") for e in (axes if self.along is None else self.along)]
+        object.__setattr__(self, "at", at)
+        object.__setattr__(self, "along", tuple(directions))
+
+
+@dataclass(frozen=True, eq=False)
+class Clamp:
+    """A reaction to be found: the unknown torque that keeps a body from turning, by another body or the ground."""
+
+    on: Body
+    by: Body | None = None
+
+    def __post_init__(self) -> None:
+        _turning(self.on, "Clamp")

@@ -1,0 +1,219 @@
+"""First integrals that can be read off the balances of momentum and energy.
+
+The momentum of x changes at the rate dL/dx + Q_x + reaction. Where that is the derivative of a function F(q, t), p - F is
+conserved: F = 0 for a cyclic coordinate, the integral of Q_x over time for a given force, -c x for a viscous one.
+The Jacobi integral h = p.v - L changes at the rate -dL/dt + Q.v + power of the reactions, and the same holds for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import sympy
+from sympy import Expr
+
+from ..budget import Budget
+from ..model.coordinates import Coordinate, time
+from ..model.system import System
+from ..symbolic import Fast, fast, free_names, gradient, substitute, vanishes
+from .integrals import Integral, reaction_is_idle
+from .lagrange import energy, momenta
+from .primitive import expanded, is_total_derivative, primitive, readable
+from .shell import Shell
+
+
+def momentum_integrals(system: System, shell: Shell, budget: Budget) -> Iterator[Integral]:
+    """One verdict per coordinate: its momentum, corrected by what acts along it, or why there is no such integral."""
+    return (_momentum(system, i, shell, budget) for i in range(len(system.coordinates)))
+
+
+def _momentum(system: System, i: int, shell: Shell, budget: Budget) -> Integral:
+    q, p = system.coordinates[i], readable(momenta(system)[i], system)
+    slope, force = fast(system.lagrangian).diff(fast(q)), fast(system.force[i])
+    name = f"momentum of {q}"
+    if not all(vanishes(w[i]) for w in system.variations):
+        if shell.conserved(p):
+            return Integral(
+                name, expanded(p, system), True, f"what acts along {q}, reactions included, is zero on every motion"
+            )
+        return Integral(name, p, False, f"the reaction of a constraint acts along {q}")
+    if vanishes(slope) and vanishes(force):
+        return Integral(name, expanded(p, system), True, f"{q} is cyclic")
+    rate = readable(slope + force, system)
+    F = primitive(rate, system, budget)
+    if F is None:
+        return Integral(name, p, False, _acting(system, q, slope, force, rate))
+    reason = f"{_kind(system, q, slope, force)}: the rate of the momentum, {rate}, is the derivative of {F}"
+    return Integral(f"{name}, balanced", expanded(p - F, system), True, reason)
+
+
+def _acting(system: System, q: Coordinate, slope: Fast, force: Fast, rate: Expr) -> str:
+    parts = [f"dL/d{q} is not zero"] if not vanishes(slope) else []
+    parts += [f"a force acts along {q}"] if not vanishes(force) else []
+    closed = (
+        " (its rate is a total derivative, but no closed form was found)" if is_total_derivative(rate, system) else ""
+    )
+    return " and ".join(parts) + closed
+
+
+def _kind(system: System, q: Coordinate, slope: Fast, force: Fast) -> str:
+    moving = {s.name for s in (*system.coordinates, *system.velocities)}
+    if not vanishes(slope):
+        acting = "" if vanishes(force) else ", and so is the force that acts along it"
+        return f"dL/d{q} is integrable over time{acting}"
+    if not free_names([force]) & moving:
+        return f"{q} is cyclic but for a force that depends on time alone"
+    return f"{q} is cyclic but for a force that is linear in the velocities"
+
+
+@dataclass(frozen=True)
+class Split:
+    """Kinetic energy by degree in the velocities, T = T2 + T1 + T0; None if it is not such a polynomial."""
+
+    quadratic: Expr
+    linear: Expr
+    constant: Expr
+
+
+def kinetic_split(kinetic: Expr, system: System) -> Split | None:
+    """T2, T1 and T0 of a function of the velocities."""
+    v = system.velocities
+    at_rest = dict.fromkeys(v, 0)
+    slopes = gradient(kinetic, v)
+    zero = substitute(kinetic, at_rest)
+    one = sum((substitute(d, at_rest) * fast(s) for d, s in zip(slopes, v, strict=True)), start=fast(0))
+    rows = [gradient(d, v) for d in slopes]
+    square = sum((substitute(a, at_rest) * fast(x) * fast(y) / 2 for row, x in zip(rows, v, strict=True)
+                  for a, y in zip(row, v, strict=True)), start=fast(0))  # fmt: skip
+    if not vanishes(fast(kinetic) - zero - one - square):
+        return None
+    return Split(*(expanded(part, system) for part in (square, one, zero)))
+
+
+def jacobi(system: System, shell: Shell, budget: Budget, remarks: list[str]) -> Iterator[Integral]:
+    """The Jacobi integral with its verdict, and the energy if that is something else; a remark says which it is."""
+    h = expanded(energy(system), system)
+    is_energy, meaning = _meaning(system)
+    name = "energy" if is_energy else "Jacobi integral"
+    remarks.append(meaning)
+    causes = _causes(system)
+    if not causes:
+        idle = ", and reactions do no work" if system.constraints else ""
+        yield Integral(name, h, True, f"the Lagrangian does not depend on time{idle}")
+    elif shell.conserved(h):
+        yield Integral(name, h, True, f"{'; '.join(causes)}; but the sum of that is zero on every motion")
+    else:
+        yield Integral(name, h, False, "; ".join(causes))
+        yield from _with_work(system, h, name, shell, budget)
+    yield from _energy_apart(system, is_energy, shell)
+
+
+def _meaning(system: System) -> tuple[bool, str]:
+    """Whether h is the energy, and why."""
+    if system.kinetic is None or system.potential is None:
+        split = kinetic_split(system.lagrangian, system)
+        if split is None:
+            return True, "h = p.v - L; the Lagrangian is not quadratic in the velocities"
+        return split.linear == 0, (
+            "h = L2 - L0, from a Lagrangian given as a whole: the energy wherever L2 is the kinetic energy"
+            if split.linear == 0
+            else "h = L2 - L0, from a Lagrangian given as a whole; its part linear in the velocities does not enter"
+        )
+    split, potential = kinetic_split(system.kinetic, system), kinetic_split(system.potential, system)
+    if split is None or potential is None or potential.quadratic != 0:
+        return True, "h = p.v - L; the kinetic energy is not quadratic in the velocities"
+    rest = expanded(-split.linear - 2 * split.constant, system)
+    if not vanishes(rest):
+        return False, f"h = T2 - T0 + V is not the energy T + V: it differs by -T1 - 2 T0 = {rest}"
+    linear = "" if potential.linear == 0 else "; the part of V linear in the velocities does no work and does not enter"
+    return True, f"h = T + V is the energy: the kinetic energy is quadratic in the velocities{linear}"
+
+
+def _causes(system: System) -> list[str]:
+    """What changes h."""
+    causes = []
+    if not vanishes(system.lagrangian.diff(time)):
+        parts = {"kinetic energy": system.kinetic, "potential": system.potential}
+        guilty = [k for k, e in parts.items() if e is not None and not vanishes(e.diff(time))]
+        causes.append(f"the {' and the '.join(guilty) or 'Lagrangian'} depend{'' if len(guilty) > 1 else 's'} on time")
+    if not vanishes(_power(system)):
+        dissipates = not vanishes(system.dissipation) and all(vanishes(f) for f in system.forces)
+        causes.append("friction takes energy away" if dissipates else "the forces do work")
+    if not all(reaction_is_idle(c, system) for c in system.constraints):
+        causes.append("the reaction of a constraint does work (the constraint moves)")
+    if not system.is_ideal:
+        causes.append("the variations are not those of the constraints, so reactions do work")
+    return causes
+
+
+def _power(system: System) -> Fast:
+    return sum((fast(f) * fast(v) for f, v in zip(system.force, system.velocities, strict=True)), start=fast(0))
+
+
+def _with_work(system: System, h: Expr, name: str, shell: Shell, budget: Budget) -> Iterator[Integral]:
+    """h - F, where the rate of h is the derivative of F: forces that have a potential, a part of L that only time changes."""
+    rate = _power(system) - fast(system.lagrangian).diff(fast(time))
+    F = None if vanishes(rate) else primitive(rate, system, budget)
+    if F is not None and shell.conserved(h - F):
+        what = "the power of the forces" if vanishes(system.lagrangian.diff(time)) else "the rate of h"
+        yield Integral(f"{name} with the work done", expanded(h - F, system), True, f"{what} is the derivative of {F}")
+
+
+def _energy_apart(system: System, is_energy: bool, shell: Shell) -> Iterator[Integral]:
+    """The energy T + V where that is not h."""
+    if is_energy or system.kinetic is None or system.potential is None:
+        return
+    E = expanded(system.kinetic + system.potential, system)
+    conserved = shell.conserved(E)
+    if conserved is None:
+        return
+    if conserved:
+        yield Integral("energy", E, True, "its rate is zero on every motion, though it is not the Jacobi integral")
+    else:
+        yield Integral("energy", E, False, "what moves the frame does work: T has parts T1, T0 of lower degree")
+
+
+def separate_energies(system: System, shell: Shell) -> Iterator[Integral]:
+    """The Jacobi integral of every part of the system that does not interact with the rest."""
+    parts = _parts(system)
+    for part in parts if len(parts) > 1 else []:
+        E = _energy_of(system, part)
+        names = ", ".join(q.name for q in part)
+        if shell.conserved(E):
+            does = "does" if len(part) == 1 else "do"
+            yield Integral(f"energy of {names}", E, True, f"{names} {does} not interact with the other coordinates")
+
+
+def _parts(system: System) -> list[list[Coordinate]]:
+    """The coordinates, in groups that nothing in the system connects."""
+    q = system.coordinates
+    L, force = fast(system.lagrangian), [fast(f) for f in system.force]
+    own = [(fast(c), fast(c.dot)) for c in q]
+    forms = [[*c.coefficients, *w] for c, w in zip(system.constraints, system.variations, strict=True)]
+    touched = [{i for i in range(len(q)) if _touches(form, i, own[i])} for form in forms]
+
+    def joined(i: int, j: int) -> bool:
+        mixed = (L.diff(a).diff(b) for a in own[i] for b in own[j])
+        pushed = (d for d in (*(force[i].diff(b) for b in own[j]), *(force[j].diff(a) for a in own[i])))
+        return any(i in t and j in t for t in touched) or not all(vanishes(d) for d in (*mixed, *pushed))
+
+    groups: list[list[int]] = []
+    for i in range(len(q)):
+        near = [g for g in groups if any(joined(i, j) for j in g)]
+        groups = [g for g in groups if g not in near] + [[*(j for g in near for j in g), i]]
+    return [[q[i] for i in sorted(g)] for g in sorted(groups)]
+
+
+def _touches(form: Sequence[Expr], i: int, own: tuple[Fast, Fast]) -> bool:
+    n = len(form) // 2
+    rows = (form[i], form[n + i])
+    return not all(vanishes(a) for a in rows) or not all(vanishes(fast(a).diff(s)) for a in form for s in own)
+
+
+def _energy_of(system: System, part: Sequence[Coordinate]) -> Expr:
+    """p.v - L of the terms of L that the given coordinates occur in."""
+    symbols = {s for c in part for s in (c, c.dot)}
+    L = sympy.Add(*(t for t in sympy.Add.make_args(expanded(system.lagrangian, system)) if t.free_symbols & symbols))
+    power = sympy.Add(*(sympy.diff(L, c.dot) * c.dot for c in part))
+    return expanded(power - L, system)

@@ -1,0 +1,315 @@
+"""Integrating factors of one form: J and g with dg = J omega.
+
+An integrable form always has one locally, but none need be elementary, and no procedure finds all that are. The ways
+here go from cheap to dear, each complete for what it says it looks for:
+
+1. J = 1: the form is exact;
+2. J = 1/f_i: a variable that enters only through its differential, or a common factor of all coefficients;
+3. J = K(z_k) or K(z_k)/f_i: K follows by quadrature from a ratio that must depend on z_k alone;
+4. J = 1/omega(X) for an affine field X that maps the form to a multiple of itself: scalings, rotations, shears;
+5. J = a product of powers of variables, of factors of the coefficients, of sines and cosines, and of exponentials of
+   variables and their squares and products: log J is a linear problem;
+6. two variables at a time (Natani): an ordinary differential equation, then the same form in one variable less.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import lru_cache
+from itertools import combinations
+from typing import Any
+
+import sympy
+from sympy import Expr, Symbol
+
+from ..budget import Budget
+from ..symbolic import Fast, fast, gradient, number, substitute
+from .integrability import (
+    Integrated,
+    Row,
+    algebra,
+    antiderivative,
+    curl,
+    is_exact,
+    makes_exact,
+    potential,
+    read,
+    roots,
+    tidy,
+    without,
+)
+from .sampling import is_zero
+
+WAYS = (
+    "no factor",
+    "the inverse of a coefficient",
+    "functions of one variable",
+    "affine symmetries",
+    "products of powers and exponentials",
+    "two variables at a time",
+)
+"""What the search tries, in this order."""
+
+
+def integrating_factor(
+    row: Row, variables: Sequence[Symbol], budget: Budget, ways: int = len(WAYS)
+) -> Integrated | None:
+    """The first integrating factor found for an integrable form, with its function; None if there was none."""
+    searches: tuple[Callable[..., Iterator[Expr]], ...] = (
+        _unity,
+        _inverse_coefficients,
+        _one_variable,
+        _affine_symmetries,
+        _products,
+    )
+    for way, search in zip(WAYS, searches[:ways], strict=False):
+        if way not in budget.tried:
+            budget.spend(way)
+        for factor in search(row, variables, budget):
+            found = _with_function(factor, row, variables, way, budget)
+            if found is not None:
+                return found
+    return _natani(row, variables, budget) if ways == len(WAYS) else None
+
+
+def _with_function(factor: Expr, row: Row, variables: Sequence[Symbol], how: str, budget: Budget) -> Integrated | None:
+    exact = [tidy(factor * f, budget) for f in row]
+    g = potential(exact, variables, budget)
+    return None if g is None else Integrated(factor, g, how)
+
+
+def _unity(row: Row, variables: Sequence[Symbol], budget: Budget) -> Iterator[Expr]:
+    if is_exact(row, variables):
+        yield sympy.S.One
+
+
+def _inverse_coefficients(row: Row, variables: Sequence[Symbol], budget: Budget) -> Iterator[Expr]:
+    for f in _distinct(row):
+        if is_exact([g / f for g in row], variables):
+            yield tidy(1 / f, budget)
+
+
+def _distinct(row: Row) -> list[Expr]:
+    """The coefficients that are not constant, the short ones first."""
+    return sorted({f for f in row if f.free_symbols}, key=lambda f: (f.count_ops(), str(f)))
+
+
+def _one_variable(row: Row, variables: Sequence[Symbol], budget: Budget) -> Iterator[Expr]:
+    """J = K(z)/f: then K'/K = (d_i F_k - d_k F_i)/F_i for every i, with F = row/f, and depends on z = z_k alone."""
+    for divisor in (sympy.S.One, *_distinct(row)):
+        scaled = [sympy.sympify(f) / divisor for f in row]
+        d = curl(scaled, variables)
+        for k, z in enumerate(variables):
+            ratio = _common_ratio(scaled, d, k)
+            others = [s for s in variables if s != z]
+            if ratio is None or any(not is_zero(s) for s in gradient(ratio, others)):
+                continue
+            log = antiderivative(without(read(ratio, *row, *variables), others, budget), z, budget)
+            if log is not None:
+                yield tidy(_exponential(log) / divisor, budget)
+
+
+def _common_ratio(f: Row, d: dict[tuple[int, int], Fast], k: int) -> Fast | None:
+    """(d_i f_k - d_k f_i)/f_i, if it is the same for all i; None if not, or if no factor of z_k is called for."""
+    if not all(is_zero(c) for (i, j), c in d.items() if k not in (i, j)):
+        return None
+    ratio = None
+    for i in range(len(f)):
+        c = fast(0) if i == k else d[min(i, k), max(i, k)] * (1 if i < k else -1)
+        if i == k or (is_zero(c) and is_zero(f[i])):
+            continue
+        if is_zero(f[i]):
+            return None
+        if ratio is None:
+            ratio = c / fast(f[i])
+        elif not is_zero(ratio - c / fast(f[i])):
+            return None
+    return ratio
+
+
+def _exponential(log: Expr) -> Expr:
+    """exp(log), with sums of logarithms as products of powers."""
+    return sympy.powsimp(sympy.exp(sympy.expand(log)))
+
+
+def _affine_symmetries(row: Row, variables: Sequence[Symbol], budget: Budget) -> Iterator[Expr]:
+    """If X maps the form to a multiple of itself, 1/omega(X) is an integrating factor (where it is not zero).
+
+    The condition, Lie derivative of omega along X times omega = 0, is linear in the constants of the affine field X.
+    """
+    n, f = len(variables), [fast(a) for a in row]
+    slopes = [gradient(a, variables) for a in f]
+    fields = [(j, fast(1)) for j in range(n)] + [(j, fast(z)) for j in range(n) for z in variables]
+    columns = []
+    for j, amount in fields:
+        along = [amount * slopes[i][j] + f[j] * s for i, s in enumerate(gradient(amount, variables))]
+        columns.append([along[i] * f[k] - along[k] * f[i] for i, k in combinations(range(n), 2)])
+    budget.spend()
+    for constants in constant_solutions(columns, None):
+        at = sum((c * fast(a) * f[j] for c, (j, a) in zip(constants, fields, strict=True)), start=fast(0))
+        if not is_zero(at) and is_exact([read(a / at, *row, *variables) for a in f], variables):
+            yield tidy(1 / read(at, *row, *variables), budget)
+
+
+def _products(row: Row, variables: Sequence[Symbol], budget: Budget) -> Iterator[Expr]:
+    """log J = sum of c_k u_k:  c_k (f_i d_j u_k - f_j d_i u_k) = d_i f_j - d_j f_i, linear in the constants c_k."""
+    f, d = [fast(a) for a in row], curl(row, variables)
+    terms = _logarithms(row, variables, budget)
+    slopes = [gradient(u, variables) for u in terms]
+    columns = [[f[i] * s[j] - f[j] * s[i] for i, j in d] for s in slopes]
+    budget.spend()
+    for constants in constant_solutions(columns, list(d.values())):
+        log = sympy.Add(*(sympy.Rational(str(c)) * u for c, u in zip(constants, terms, strict=True)))
+        yield tidy(_exponential(log), budget)
+
+
+def _logarithms(row: Row, variables: Sequence[Symbol], budget: Budget) -> list[Expr]:
+    """What log J may be made of, the plain ones first."""
+    names: list[Expr] = [sympy.log(z) for z in variables]
+    names += list(variables)
+    for f in row:
+        names += [sympy.log(b) for b in _factors(f, budget) if b.free_symbols & set(variables)]
+    angles = {a for f in row for a in f.atoms(sympy.sin, sympy.cos)}
+    names += [sympy.log(g) for a in sorted(angles, key=str) for g in (sympy.sin(a.args[0]), sympy.cos(a.args[0]))]
+    names += [z**2 for z in variables]
+    names += [a * b for a, b in combinations(variables, 2)]
+    return list(dict.fromkeys(names))
+
+
+@lru_cache(maxsize=256)
+def _factor_list(expression: Expr) -> list[Expr]:
+    numerator, denominator = sympy.fraction(sympy.together(expression))
+    return [b for e in (numerator, denominator) for b, _ in sympy.factor_list(e)[1]]
+
+
+def _factors(expression: Expr, budget: Budget) -> list[Expr]:
+    return algebra(budget, _factor_list, expression) or []
+
+
+def constant_solutions(columns: Sequence[Sequence[Fast]], right: Sequence[Fast] | None) -> list[list[Any]]:
+    """Rational constants c with sum of c_k columns_k = right (one solution), or = 0 (a basis of them), at all points.
+
+    Found at random points, in floating point; whoever uses them checks the result.
+    """
+    import numpy as np
+    import symengine
+
+    table = np.array([_at_points(c) for c in columns], dtype=float).T
+    sides = np.zeros(len(table)) if right is None else np.array(_at_points(right), dtype=float)
+    fine = np.isfinite(table).all(axis=1) & np.isfinite(sides)
+    if not fine.any():
+        return []
+    reduced, pivots = _echelon(np.column_stack([table[fine], sides[fine]]), len(columns))
+
+    def rational(values: Any) -> list[Any] | None:
+        near = [sympy.Rational(round(v * 60), 60) for v in values]
+        if any(abs(float(r) - v) > 1e-6 for r, v in zip(near, values, strict=True)):
+            return None
+        return [symengine.sympify(r) for r in near]
+
+    width = len(columns)
+    if right is not None:
+        solution = np.zeros(width)
+        solution[pivots] = reduced[: len(pivots), -1]
+        consistent = np.allclose(reduced[len(pivots) :, -1], 0, atol=1e-7)
+        found = [rational(solution)] if consistent else []
+    else:
+        found = []
+        for k in (k for k in range(width) if k not in pivots):
+            vector = np.zeros(width)
+            vector[k], vector[pivots] = 1, -reduced[: len(pivots), k]
+            found.append(rational(vector))
+    return [c for c in found if c is not None]
+
+
+def _at_points(expressions: Sequence[Fast], count: int = 12) -> list[float]:
+    """The values of some expressions at random points, one after the other, always the same points."""
+    import random
+
+    listed = []
+    for point in range(count):
+        for e in expressions:
+            values = {s.name: random.Random(f"{s.name} {point}").uniform(0.3, 1.7) for s in e.free_symbols}
+            listed.append(number(e, values) if e.free_symbols else float(e))
+    return listed
+
+
+def _echelon(table: Any, width: int) -> tuple[Any, list[int]]:
+    """Reduced row echelon form; pivots are sought among the first `width` columns, from left to right."""
+    import numpy as np
+
+    rows = table / np.maximum(np.abs(table).max(axis=1, keepdims=True), 1e-300)
+    pivots: list[int] = []
+    for column in range(width):
+        top = len(pivots)
+        if top == len(rows):
+            break
+        best = top + int(np.argmax(np.abs(rows[top:, column])))
+        if abs(rows[best, column]) < 1e-9:
+            continue
+        rows[[top, best]] = rows[[best, top]]
+        rows[top] /= rows[top, column]
+        factor = rows[:, column].copy()
+        factor[top] = 0
+        rows -= np.outer(factor, rows[top])
+        pivots.append(column)
+    return rows, pivots
+
+
+def _natani(row: Row, variables: Sequence[Symbol], budget: Budget) -> Integrated | None:
+    """Integrate in two variables while the others are held, take the integral as a variable, and go on with one less.
+
+    With c(a, b; others) the integral of the part in a, b, the form is a multiple of dc + h_k dz_k, where h depends on
+    a and b through c alone, if the form is integrable.
+    """
+    present = [i for i, f in enumerate(row) if not is_zero(f)]
+    budget.spend(WAYS[-1] if WAYS[-1] not in budget.tried else "")
+    for i, j in list(combinations(present, 2))[:6]:
+        pair = [variables[i], variables[j]]
+        part = [row[i], row[j]]
+        plane = integrating_factor(part, pair, budget, ways=5) or _by_equation(part, pair, budget)
+        if plane is None:
+            continue
+        g = plane.function if len(variables) == 2 else _remaining(row, variables, pair, plane, budget)
+        if g is None:
+            continue
+        factor = tidy(g.diff(pair[0]) / row[i], budget)
+        if makes_exact(factor, g, row, variables):
+            return Integrated(factor, g, WAYS[-1])
+    return None
+
+
+def _remaining(
+    row: Row, variables: Sequence[Symbol], pair: Sequence[Symbol], plane: Integrated, budget: Budget
+) -> Expr | None:
+    """The function of the whole form, from the integral c in the plane of two variables."""
+    c, (a, b) = Symbol("level.c", real=True), pair
+    others = [z for z in variables if z not in pair]
+    h = [plane.factor * f - plane.function.diff(z) for z, f in zip(variables, row, strict=True) if z in others]
+    for solved, left in ((b, a), (a, b)):
+        for branch in roots(plane.function - c, solved, budget)[:2]:
+            reduced = [read(substitute(fast(e), {solved: branch}), e, branch, *variables) for e in h]
+            if not all(is_zero(fast(e).diff(fast(left))) for e in reduced):
+                continue
+            bare = [without(e, [left], budget) for e in reduced]
+            rest = integrating_factor([sympy.S.One, *bare], [c, *others], budget)
+            if rest is not None:
+                return tidy(rest.function.subs(c, plane.function), budget)
+    return None
+
+
+def _by_equation(row: Row, pair: Sequence[Symbol], budget: Budget) -> Integrated | None:
+    """f dx + g dy = 0 as the ordinary differential equation y' = -f/g, for SymPy to solve."""
+    (f, g), (x, y) = row, pair
+    function, constant = sympy.Function("y"), Symbol("C1")
+    equation = sympy.Eq(function(x).diff(x), -(f / g).subs(y, function(x)))
+    solution = algebra(budget, sympy.dsolve, equation, function(x))
+    for answer in solution if isinstance(solution, list) else [solution]:
+        if not isinstance(answer, sympy.Equality):
+            continue
+        implicit = (answer.lhs - answer.rhs).subs(function(x), y)
+        for level in algebra(budget, sympy.solve, implicit, constant) or []:
+            factor = tidy(level.diff(x) / f, budget)
+            if not is_zero(factor) and makes_exact(factor, level, row, pair):
+                return Integrated(factor, level, WAYS[-1])
+    return None

@@ -1,0 +1,273 @@
+"""A systematic search for first integrals linear and quadratic in the velocities.
+
+A combination sum c_k b_k of given functions is conserved if sum c_k db_k/dt = 0 at every state. At random states on
+shell, with parameters at random values, these are linear equations for c. Each solution says which functions occur in
+an integral; its coefficients are then sought once more among polynomials in the parameters with rational coefficients,
+and the result is checked at fresh states and parameter values. Nothing unchecked is returned.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from math import comb
+
+import sympy
+from sympy import Expr
+
+from ..budget import Budget
+from ..model.coordinates import time
+from ..model.system import System
+from ..symbolic import vanishes
+from .ansatz import Ansatz, Monomial, ansatz, building_blocks, even, monomials, motion_blocks, potential_terms
+from .shell import Array, Shell
+
+_LARGEST = 300  # functions in one ansatz
+_LIFTED = 400  # functions times parameter monomials
+
+
+@dataclass(frozen=True)
+class Found:
+    """An integral that was found: its expression and the power of the velocities in it."""
+
+    expression: Expr
+    power: int
+
+
+class Search:
+    """A search through one space after another for what does not follow from `known`; `searched` says which spaces."""
+
+    def __init__(self, shell: Shell, known: Sequence[Expr], degree: int, budget: Budget, searched: list[str]):
+        self.shell, self.system, self.degree, self.budget = shell, shell.system, degree, budget
+        self.known, self.searched = list(known), searched
+        self._longest = 1  # terms in the longest integral found
+
+    def run(self) -> Iterator[Found]:
+        """Search all spaces, and give every integral as soon as it is found."""
+        for space, power, text in self._spaces():
+            self.searched.append(f"{text} ({len(space)} functions)")
+            self.budget.spend(text, len(space))
+            for expression in self._integrals(space):
+                self.known.append(expression)
+                yield Found(expression, power)
+
+    def _spaces(self) -> Iterator[tuple[Ansatz, int, str]]:
+        still = building_blocks(self.system)
+        p, v = motion_blocks(self.system)
+        timely = [*still, time]
+        yield from self._space(timely, [*p, *v], (1,), "linear in the velocities", ())
+        if self.degree < 2:
+            return
+        powers = (2,) if even(self.system) else (1, 2)
+        extra = [e for e in potential_terms(self.system) if e not in still]
+        moving = still if vanishes(self.system.lagrangian.diff(time)) else timely
+        yield from self._space(moving, p, powers, "quadratic in the momenta", extra)
+        if v:
+            yield from self._space(moving, list(self.system.velocities), powers, "quadratic in the velocities", extra)
+
+    def _space(
+        self, still: Sequence[Expr], moving: Sequence[Expr], powers: Sequence[int], text: str, extra: Sequence[Expr]
+    ) -> Iterator[tuple[Ansatz, int, str]]:
+        """The largest space of its kind that is small enough."""
+        d = max(self.degree, 1)
+        for inner, alone in ((d, d + 1), (d, d), (d - 1, d), (d - 1, d - 1), (0, 1), (0, 0)):
+            products = sum(comb(len(moving) + p - 1, p) for p in powers)
+            size = comb(len(still) + alone, alone) - 1 + len(extra) + comb(len(still) + inner, inner) * products
+            if size <= _LARGEST:
+                names = ", ".join(str(e) for e in still)
+                space = ansatz(self.shell, still, moving, powers, (inner, alone), extra)
+                yield space, max(powers), f"{text}, coefficients of degree {inner} in {names}"
+                return
+        self.searched.append(f"{text}: not searched, since {size} functions are too many")
+
+    def _integrals(self, space: Ansatz) -> Iterator[Expr]:
+        """The integrals in one space, short ones first, except those that follow from known ones."""
+        import numpy as np
+
+        states = self.shell.states(2 * len(space) + 40, 11, self.shell.parameter_values(3))
+        if states is None:
+            return
+        values, rates = space.table(states)
+        good = np.isfinite(values).all(axis=1) & np.isfinite(rates).all(axis=1)
+        # The involved functions first: so the echelon form sets apart the integrals that do without them.
+        kept = sorted(_independent(values[good]), key=space.involved, reverse=True)
+        vectors = _echelon(_null(rates[good][:, kept], values[good][:, kept]))
+        supports = [[kept[k] for k in np.flatnonzero(vector)] for vector in vectors]
+        for i in sorted(range(len(vectors)), key=lambda i: (len(supports[i]), _timely(space, supports[i]), -i)):
+            at, known = values[good][:, kept] @ vectors[i], self.shell.values(self.known, states)[good]
+            if _follows(at, known):
+                continue
+            expression = self._lifted(space.restricted(supports[i]), vectors[i][np.flatnonzero(vectors[i])])
+            if expression is None or not self.shell.conserved(expression):
+                continue
+            if len(supports[i]) <= self._longest or self._independent(expression):
+                self._longest = max(self._longest, len(supports[i]))
+                yield expression
+
+    def _independent(self, expression: Expr) -> bool:
+        """Whether a quantity is not a function of known ones.
+
+        This is asked of those that are longer than what was found before. So both components of a Laplace-Runge-Lenz
+        vector are kept, though the second is a function of the first, the energy and the angular momentum.
+        """
+        return self.shell.rank([*self.known, expression]) > self.shell.rank(self.known)
+
+    def _lifted(self, space: Ansatz, vector: Array) -> Expr | None:
+        """The combination with coefficients that are polynomials in the parameters, of the least degree possible."""
+        import numpy as np
+
+        plain = _rational(vector)
+        if plain is not None:
+            fixed = _combined(plain, [space.expression(k) for k in range(len(space))])
+            if self.shell.conserved(fixed):
+                return fixed
+        letters = _letters(self.system)
+        for degree in range(1, 4 if letters else 1):
+            factors = monomials(0, len(letters), degree)
+            if len(factors) * len(space) > _LIFTED:
+                break
+            self.budget.spend("", 1)
+            states = self.shell.states(2 * len(factors) * len(space) + 40, 17)
+            if states is None:
+                break
+            numbers = _products(self.shell.values(letters, states), factors)
+            values, rates = (_times(table, numbers) for table in space.table(states))
+            good = np.isfinite(rates).all(axis=1)
+            rows = [r for r in map(_rational, _echelon(_null(rates[good], values[good]))) if r is not None]
+            if rows:
+                best = min(rows, key=lambda r: sum(c != 0 for c in r))
+                constants = [sympy.Mul(*(letters[k] for k in f)) for f in factors]
+                whole = _combined(best, [space.expression(k) * c for k in range(len(space)) for c in constants])
+                return _reduced(whole, self.system.parameters)
+        return None
+
+
+def _timely(space: Ansatz, support: Sequence[int]) -> bool:
+    return any(space.involved(k)[0] for k in support)
+
+
+def _combined(coefficients: Sequence[Fraction], functions: Sequence[Expr]) -> Expr:
+    terms = (sympy.Rational(c.numerator, c.denominator) * f for c, f in zip(coefficients, functions, strict=True) if c)
+    whole: Expr = sympy.expand(sympy.Add(*terms)).primitive()[1]
+    return whole
+
+
+def _reduced(expression: Expr, parameters: Sequence[sympy.Symbol]) -> Expr:
+    """An integral without common factors that are constant."""
+    _, moving = sympy.factor_terms(expression).as_independent(
+        *set(expression.free_symbols) - set(parameters), as_Add=False
+    )
+    reduced: Expr = sympy.expand(moving).primitive()[1]
+    return reduced
+
+
+def _letters(system: System) -> list[Expr]:
+    """What coefficients may be polynomials in: the parameters, and functions of them that occur."""
+    stated = (system.lagrangian, *system.force, *(c.expression for c in system.constraints))
+    own = {f for e in stated for f in e.atoms(sympy.Function, sympy.Pow) if f.free_symbols <= set(system.parameters)}
+    special = [f for f in own if f.free_symbols and not (f.is_Pow and f.exp.is_Integer and f.exp > 0)]
+    return [*system.parameters, *sorted(special, key=str)]
+
+
+def follows(expression: Expr, known: Sequence[Expr], shell: Shell) -> bool:
+    """Whether a quantity is a polynomial of degree 2 in known ones, by value at random states."""
+    states = shell.states(len(known) ** 2 + 30, 23, shell.parameter_values(5))
+    if states is None:
+        return False
+    return _follows(shell.values([expression], states)[:, 0], shell.values(known, states))
+
+
+# linear algebra in floating point, on matrices whose rows are states
+def _products(letters: Array, members: Sequence[Monomial]) -> Array:
+    """The products of columns that some monomials name."""
+    import numpy as np
+
+    return np.column_stack([letters[:, list(m)].prod(axis=1) for m in members])
+
+
+def _times(table: Array, factors: Array) -> Array:
+    """Every column of one times every column of the other."""
+    return (table[:, :, None] * factors[:, None, :]).reshape(len(table), -1)
+
+
+def _independent(values: Array) -> list[int]:
+    """The columns that are not combinations of a constant and of columns before them."""
+    import numpy as np
+
+    basis = np.full((len(values), 1), len(values) ** -0.5)
+    kept = []
+    for j in range(values.shape[1]):
+        column = values[:, j] / max(np.linalg.norm(values[:, j]), 1e-300)
+        for _ in range(2):  # twice, since once is not orthogonal enough
+            column = column - basis @ (basis.T @ column)
+        size = np.linalg.norm(column)
+        if size > 1e-8:
+            kept.append(j)
+            basis = np.column_stack([basis, column / size])
+    return kept
+
+
+def _null(rates: Array, values: Array) -> Array:
+    """The combinations of columns whose rates vanish: rows of coefficients."""
+    import numpy as np
+
+    if not rates.shape[1]:
+        return np.zeros((0, 0))
+    scale = np.maximum(np.linalg.norm(rates, axis=0), np.linalg.norm(values, axis=0))
+    scaled = rates / scale
+    row = np.linalg.norm(scaled, axis=1, keepdims=True)
+    triangle = np.linalg.qr(scaled / np.where(row > 0, row, 1), mode="r")
+    _, s, right = np.linalg.svd(triangle)
+    return right[s <= 1e-10 * max(s[0], 1e-300)] / scale
+
+
+def _echelon(rows: Array) -> Array:
+    """Reduced row echelon form: the same space by vectors of few entries, each with a 1 of its own."""
+    import numpy as np
+
+    rows, done = np.array(rows, dtype=float), 0
+    for j in range(rows.shape[1] if rows.size else 0):
+        if done == len(rows):
+            break
+        size = np.abs(rows).max(axis=1)
+        k = done + int(np.argmax(np.abs(rows[done:, j]) / np.maximum(size[done:], 1e-300)))
+        if abs(rows[k, j]) <= 1e-6 * size[k]:
+            rows[done:, j] = 0
+            continue
+        rows[[done, k]] = rows[[k, done]]
+        rows[done] /= rows[done, j]
+        others = np.arange(len(rows)) != done
+        rows[others] -= np.outer(rows[others, j], rows[done])
+        done += 1
+    rows[np.abs(rows) < 1e-6] = 0
+    return rows[:done]
+
+
+def _rational(vector: Array) -> list[Fraction] | None:
+    """Entries that are rational numbers with small denominators; None if one is not."""
+    import numpy as np
+
+    denominators = np.arange(1, 97)
+    close = [Fraction(0)] * len(vector)
+    for i in np.flatnonzero(vector):
+        error = np.abs(vector[i] * denominators - np.round(vector[i] * denominators)) / denominators
+        fits = np.flatnonzero(error <= 1e-6 * max(1.0, abs(vector[i])))
+        if not fits.size:
+            return None
+        d = int(denominators[fits[0]])
+        close[i] = Fraction(round(vector[i] * d), d)
+    return close
+
+
+def _follows(column: Array, known: Array) -> bool:
+    """Whether a quantity is a polynomial of degree 2 in known ones."""
+    import numpy as np
+
+    n = known.shape[1]
+    pairs = [known[:, i] * known[:, j] for i in range(n) for j in range(i, n)]
+    table = np.column_stack([np.ones(len(known)), known, *pairs])
+    table = table / np.maximum(np.linalg.norm(table, axis=0), 1e-300)
+    unit = column / max(np.linalg.norm(column), 1e-300)
+    solution = np.linalg.lstsq(table, unit, rcond=1e-12)[0]
+    return bool(np.linalg.norm(table @ solution - unit) < 1e-8)

@@ -1,0 +1,96 @@
+"""Small matrices of expressions: tidied for reading, kernels, determinants."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import sympy
+from sympy import Expr, Matrix, Symbol
+
+from ..budget import Budget
+from ..errors import ModelError
+from ..symbolic import fast, number, vanishes
+
+
+def size_of(e: Any) -> float:
+    """The absolute value of a number; 1 for what is none."""
+    return abs(number(e, {})) if not sympy.sympify(e).free_symbols else 1.0
+
+
+def tidy(matrix: Matrix) -> Matrix:
+    """Every entry made neat."""
+    return matrix.applyfunc(neat)
+
+
+def neat(e: Expr) -> Expr:
+    """A number as a number, a small expression simplified."""
+    if not e.free_symbols:
+        return e if e.is_Rational or not e.has(sympy.Float) else sympy.Float(number(e, {}))
+    if sympy.count_ops(e) > 80:
+        return e
+    return Budget(seconds=2).call(sympy.simplify, e) or (sympy.S.Zero if vanishes(e) else e)
+
+
+def part(matrix: Matrix, sign: int) -> Matrix:
+    """The symmetric or the antisymmetric part; in numbers, a part that is rounding is zero."""
+    part = tidy((matrix + sign * matrix.T) / 2)
+    if part.free_symbols or matrix.free_symbols:
+        return part
+    size = max((size_of(e) for e in matrix), default=0.0)
+    return part.applyfunc(lambda e: sympy.S.Zero if size_of(e) <= 1e-13 * size else e)
+
+
+def is_zero(matrix: Matrix) -> bool:
+    """Whether all entries vanish, by value."""
+    return all(e.is_zero or vanishes(e) for e in matrix)
+
+
+def pivots(rows: Matrix) -> tuple[int, ...]:
+    """As many columns as there are rows that determine the others, the last ones first; by value at a sample."""
+    if not rows.rows:
+        return ()
+    import random
+
+    import numpy as np
+
+    rng = random.Random(1)
+    values = {s.name: rng.uniform(0.3, 1.7) for s in sorted(rows.free_symbols, key=str)}
+    sample = np.array([number(fast(e), values) for e in rows], dtype=float).reshape(rows.shape)
+    found: list[int] = []
+    for j in reversed(range(rows.cols)):
+        chosen = sample[:, [*found, j]]
+        if np.linalg.svd(chosen, compute_uv=False)[-1] > 1e-9 * max(np.abs(sample).max(initial=0), 1e-300):
+            found.append(j)
+        if len(found) == rows.rows:
+            return tuple(sorted(found))
+    raise ModelError(
+        "about: the constraints are not independent at this state, so the motion near it is not determined."
+    )
+
+
+def kernel(rows: Matrix, dependent: Sequence[int]) -> Matrix:
+    """The kernel of some rows, the columns not in `dependent` being free."""
+    n = rows.cols
+    free = [j for j in range(n) if j not in dependent]
+    basis = sympy.zeros(n, len(free))
+    for k, j in enumerate(free):
+        basis[j, k] = 1
+    if dependent:
+        rest = -rows[:, list(dependent)].LUsolve(rows[:, free])
+        for i, j in enumerate(dependent):
+            basis[j, :] = rest[i, :]
+    return tidy(basis)
+
+
+def determinant(matrix: Matrix, s: Symbol) -> Expr:
+    """The determinant as a polynomial in s with leading coefficient 1."""
+    from sympy.polys.matrices import DomainMatrix
+
+    if not matrix.rows:
+        return sympy.S.One
+    entries = DomainMatrix.from_Matrix(matrix).to_field()
+    polynomial = sympy.Poly(sympy.together(entries.domain.to_sympy(entries.det())), s)
+    leading = [neat(c) for c in polynomial.monic().all_coeffs()]
+    degree = len(leading) - 1
+    return sympy.Add(*(c * s ** (degree - k) for k, c in enumerate(leading)))

@@ -1,0 +1,400 @@
+"""Reactions of constraints in closed form, and the forces that impose a motion.
+
+With m the mass matrix, the equations of motion and the constraints differentiated until accelerations show are
+
+    m a = f + omega^T lambda,        A a + C = 0,        f = F + dL/dq - (what d/dt dL/dv has besides m a)
+
+so that the multipliers solve a small system (F. Verheest, N. Van den Berg, Eur. J. Phys. 14 (1993) 217):
+
+    M lambda = D,        M = A m^-1 omega^T,        D = -(C + A m^-1 f).
+
+For ideal constraints omega = A, and M is symmetric and positive definite exactly if the rows of A are independent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import islice
+from typing import Any
+
+import sympy
+from sympy import Expr, Symbol
+
+from ..budget import Budget
+from ..errors import ModelError, StartError
+from ..model import checks
+from ..model.coordinates import Coordinate, Parameter, Velocity, time
+from ..model.system import System
+from ..shown import Part, Shown
+from ..symbolic import Fast, number, slow, substitute, vanishes
+from . import virtual_work as virtual
+from .lagrange import motion_residual, multipliers
+from .virtual_work import VirtualWork, brief, read, solve_exactly, tidy, vanishes_on
+
+LARGEST = 4000
+"""Operations in a linear system above which no closed form is attempted."""
+
+
+@dataclass(frozen=True, repr=False)
+class Reactions(Shown):
+    """The reactions of a system: multipliers in closed form, generalised reaction forces, and what can be checked.
+
+    Coordinates that a constraint holds at a given value (`held`: rho = R after `rho - R`) are set to that value in every
+    formula. Keys of `multipliers` are the constraints, as expressions.
+    """
+
+    system: System
+    seconds: float = 5.0
+    """How long the closed form may take."""
+
+    @cached_property
+    def held(self) -> dict[Symbol, Expr]:
+        """Coordinates and velocities that a constraint fixes by itself, as functions of time."""
+        return virtual.held(self.system)
+
+    @cached_property
+    def _pieces(self) -> dict[str, list[list[Fast]]]:
+        return virtual.linear_pieces(self.system, self.held)
+
+    def _matrix(self, name: str) -> sympy.Matrix:
+        """A piece as people read it."""
+        return sympy.Matrix([[read(self.system, e) for e in row] for row in self._pieces[name]])
+
+    def _solution(self, matrix: sympy.Matrix, right: sympy.Matrix) -> list[Expr] | None:
+        """Row by row; None if the system is large, singular, or takes too long."""
+        if sympy.count_ops(matrix) + sympy.count_ops(right) > LARGEST:
+            return None
+        return Budget(seconds=self.seconds).call(solve_exactly, matrix, right)
+
+    @cached_property
+    def _small_system(self) -> tuple[sympy.Matrix, sympy.Matrix] | None:
+        k, A = len(self.system.constraints), self._matrix("rows")
+        right = self._matrix("forms").T.row_join(self._matrix("load"))
+        solved = self._solution(self._matrix("mass").applyfunc(tidy), right)
+        if solved is None:
+            return None
+        by_mass = sympy.Matrix(len(self.system.coordinates), k + 1, solved)
+        M, D = A * by_mass[:, :k], -(self._matrix("hidden") + A * by_mass[:, k])
+        return M.applyfunc(tidy), D.applyfunc(tidy)
+
+    @property
+    def M(self) -> sympy.Matrix | None:
+        """A m^-1 omega^T; None where the mass matrix has no inverse in closed form."""
+        return self._small_system and self._small_system[0]
+
+    @property
+    def D(self) -> sympy.Matrix | None:
+        """-(C + A m^-1 f), a column; None where the mass matrix has no inverse in closed form."""
+        return self._small_system and self._small_system[1]
+
+    @cached_property
+    def _solved(self) -> list[Expr] | None:
+        """The multipliers, last; None if that takes too long, or if what was found does not solve the equations."""
+        if not self.system.constraints:
+            return []
+        matrix, right = self._small_system or self._bordered
+        found = self._solution(matrix, right)
+        if found is None or not all(vanishes(e) for e in matrix * sympy.Matrix(found) - right):
+            return None
+        return [tidy(e) for e in found]
+
+    @property
+    def _bordered(self) -> tuple[sympy.Matrix, sympy.Matrix]:
+        """For accelerations and multipliers at once, where the mass matrix is singular without the constraints."""
+        mass, forms, rows = (self._matrix(name) for name in ("mass", "forms", "rows"))
+        matrix = mass.row_join(-forms.T).col_join(rows.row_join(sympy.zeros(rows.shape[0])))
+        return matrix, self._matrix("load").col_join(-self._matrix("hidden"))
+
+    @cached_property
+    def is_closed(self) -> bool:
+        """Whether multipliers and accelerations were found in closed form."""
+        return self._solved is not None and self._rates is not None
+
+    @property
+    def _left_out(self) -> str:
+        return (
+            f"{self.system.name}: the closed form of the reactions is left out: it is too large, or takes more than "
+            f"{self.seconds:g} s. For numbers write reactions(system).at(state, parameters); to wait longer, "
+            f"reactions(system, seconds={4 * self.seconds:g})."
+        )
+
+    @cached_property
+    def multipliers(self) -> dict[Expr, Expr]:
+        """{constraint: its multiplier}, as functions of positions, velocities and time."""
+        if self._solved is None:
+            raise ModelError(self._left_out)
+        names = [c.expression for c in self.system.constraints]
+        return dict(zip(names, self._solved[len(self._solved) - len(names) :], strict=True))
+
+    @cached_property
+    def by_constraint(self) -> dict[Expr, dict[Coordinate, Expr]]:
+        """{constraint: {coordinate: reaction}}, the part lambda_a omega^a of each constraint."""
+        forms = self._matrix("forms")
+        parts = [[m * a for a in forms.row(i)] for i, m in enumerate(self.multipliers.values())]
+        rows = [dict(zip(self.system.coordinates, part, strict=True)) for part in parts]
+        return dict(zip(self.multipliers, rows, strict=True))
+
+    @cached_property
+    def forces(self) -> dict[Coordinate, Expr]:
+        """{coordinate: generalised reaction}, the sum over all constraints."""
+        parts = self.by_constraint.values()
+        return {q: tidy(sympy.Add(*(part[q] for part in parts))) for q in self.system.coordinates}
+
+    @cached_property
+    def _rates(self) -> list[Expr] | None:
+        if self.system.constraints and self._small_system is None:
+            return self._solved
+        total = self._matrix("load") + sympy.Matrix([self.forces[c] for c in self.system.coordinates])
+        return self._solution(self._matrix("mass"), total)
+
+    @cached_property
+    def accelerations(self) -> dict[Coordinate, Expr]:
+        """m^-1 (f + omega^T lambda)."""
+        if self._rates is None:
+            raise ModelError(self._left_out)
+        return {q: tidy(e) for q, e in zip(self.system.coordinates, self._rates, strict=False)}
+
+    @cached_property
+    def power(self) -> Expr:
+        """The real power of the reactions on the constraints: -lambda_a b^a if they are ideal."""
+        total = sympy.S.Zero
+        for m, c, w in zip(self.multipliers.values(), self.system.constraints, self.system.variations, strict=True):
+            along = sum((a * v for a, v in zip(w, self.system.velocities, strict=True)), start=sympy.S.Zero)
+            total += m * (-c.drift if self.system.is_ideal else along).xreplace(self.held)
+        return tidy(total)
+
+    # what can be checked
+
+    @cached_property
+    def does_work(self) -> bool:
+        """Whether the reactions have a real power somewhere on the constraints."""
+        return not vanishes_on(self.system, self.power)
+
+    @cached_property
+    def is_positive_definite(self) -> bool:
+        """Whether the mass matrix and M are symmetric and positive definite, at random states on the constraints."""
+        import numpy as np
+
+        def positive(matrix: Any) -> bool:
+            size = np.abs(matrix).max()
+            symmetric = np.abs(matrix - matrix.T).max() <= 1e-9 * size
+            return bool(symmetric and np.linalg.eigvalsh(matrix).min() > 1e-13 * size)
+
+        points = (self._numbers(s) for s in virtual.admissible_states(self.system))
+        sound = list(islice((p for p in points if all(np.isfinite(piece).all() for piece in p.values())), 4))
+        return bool(self.system.constraints and sound) and all(
+            positive(p["mass"]) and positive(p["rows"] @ np.linalg.solve(p["mass"], p["forms"].T)) for p in sound
+        )
+
+    @cached_property
+    def keeps_constraints(self) -> bool:
+        """Whether A a + C vanishes for the accelerations found, so that the constraints stay satisfied."""
+        left = self._matrix("rows") * sympy.Matrix(list(self.accelerations.values())) + self._matrix("hidden")
+        return all(vanishes(e) for e in left)
+
+    def virtual_work(self, forces: Mapping[Coordinate, Any] | None = None) -> VirtualWork:
+        """The virtual work of the reactions, or of other generalised forces {x: expression}; see `VirtualWork`."""
+        return virtual.virtual_work(self.system, self.forces if forces is None else forces)
+
+    def residual(self, accelerations: Any = None, forces: Mapping[Coordinate, Any] | None = None) -> VirtualWork:
+        """d'Alembert's residual (d/dt dL/dv - dL/dq - F) . w, with the accelerations found or with others."""
+        a = self.accelerations if accelerations is None else accelerations
+        return virtual.dalembert_residual(self.system, a, forces)
+
+    # numbers
+
+    def _numbers(self, state: Mapping[str, float]) -> dict[str, Any]:
+        import numpy as np
+
+        pieces = {k: [[number(e, state) for e in row] for row in rows] for k, rows in self._pieces.items()}
+        return {k: np.array(rows).reshape(len(rows), -1) for k, rows in pieces.items()}
+
+    def at(self, state: Mapping[Any, Any], parameters: Mapping[Any, Any] | None = None) -> ReactionNumbers:
+        """The numbers at one state {x: ..., x.dot: ..., dalembert.time: ...}, also where there is no closed form.
+
+        Velocities that the constraints determine may be left out, and time where nothing depends on it.
+        """
+        import numpy as np
+
+        at = virtual.complete_state(self.system, {**state, **(parameters or {})}, "reactions")
+        p, n = self._numbers(at), len(self.system.coordinates)
+        border = np.block([[p["mass"], -p["forms"].T], [p["rows"], np.zeros((len(p["rows"]),) * 2)]])
+        right = np.concatenate([p["load"], -p["hidden"]])[:, 0]
+        solution = np.linalg.solve(border, right) if np.linalg.slogdet(border)[0] else right * np.nan
+        if not np.isfinite(solution).all():
+            told = "not determined at this state: the matrix is singular, or an expression has no value there."
+            raise StartError(f"reactions: {told}")
+        values, forces = solution[n:], solution[n:] @ p["forms"]
+        velocity = np.array([at[v.name] for v in self.system.velocities])
+        return ReactionNumbers(
+            dict(zip((c.expression for c in self.system.constraints), values.tolist(), strict=True)),
+            dict(zip(self.system.coordinates, forces.tolist(), strict=True)),
+            float(forces @ velocity),
+        )
+
+    def _parts(self) -> Sequence[Part]:
+        s = self.system
+        if not s.constraints:
+            return [f"{s.name}: there are no constraints, so there are no reactions."]
+        if self._solved is None:
+            return [f"{s.name}: reactions of {len(s.constraints)} constraint(s)", self._left_out]
+        parts: list[Part] = [f"{s.name}: reactions"]
+        if self.held:
+            parts.append("with " + ", ".join(f"{q} = {e}" for q, e in self.held.items()))
+        rows = zip(multipliers(s), self.multipliers.items(), strict=True)
+        parts += [brief(f"{m}, of {c} = 0", e) for m, (c, e) in rows]
+        parts += [brief(f"reaction on {q}", e) for q, e in self.forces.items() if e != 0]
+        parts += [brief("power of the reactions", self.power)] if self.does_work else []
+        why = "a constraint moves" if s.is_ideal else "the variations are not those of the constraints"
+        work = f"they do work, because {why}" if self.does_work else "they do no work"
+        idle = "no virtual work" if self.virtual_work().is_zero else "virtual work"
+        return [
+            *parts,
+            f"The reactions do {idle}; {work}.",
+            "A multiplier belongs to its constraint as it is written: of twice the constraint it is half. "
+            "The reaction does not depend on that.",
+        ]
+
+
+@dataclass(frozen=True)
+class ReactionNumbers:
+    """Reactions at one state: {constraint: multiplier}, {coordinate: reaction}, and the power of all reactions."""
+
+    multipliers: dict[Expr, float]
+    forces: dict[Coordinate, float]
+    power: float
+
+
+def reactions(system: System, *, seconds: float = 5.0) -> Reactions:
+    """The reactions of the constraints of a system: closed form, checks, and numbers at a state; see `Reactions`.
+
+    The reaction of a constraint that coordinates have absorbed is found by releasing it: state the system with the
+    coordinate that was left out, and constrain that coordinate (`rho - R`).
+    """
+    virtual.expect_system(system, "reactions")
+    return Reactions(system, float(seconds))
+
+
+# Imposed motions
+
+
+@dataclass(frozen=True, repr=False)
+class Imposed(Shown):
+    """A system some of whose coordinates are driven along a given motion.
+
+    free:    the system with all its coordinates
+    motion:  what is imposed: psi, psi.dot and psi.ddot as functions of time (without psi where only psi.dot was given)
+    system:  the System of the remaining coordinates; None if nothing remains
+    """
+
+    free: System
+    motion: dict[Symbol, Expr]
+    system: System | None
+    seconds: float = 5.0
+
+    @cached_property
+    def balance(self) -> dict[Coordinate, Expr]:
+        """The driving force of each imposed coordinate, with the accelerations and multipliers of the others in it.
+
+        It is what d/dt dL/dv - dL/dq = F + lambda_a omega^a lacks in the free system.
+        """
+        lacking = zip(self.free.coordinates, motion_residual(self.free), strict=False)
+        known = {s for e in self.motion.values() for s in e.free_symbols}
+        given = {q: substitute(r, self.motion) for q, r in lacking if q.dot in self.motion}
+        return {q: tidy(slow(r, [*virtual.symbols(self.free), *known])) for q, r in given.items()}
+
+    @cached_property
+    def driving(self) -> dict[Coordinate, Expr]:
+        """{imposed coordinate: force or torque}, as a function of the remaining positions and velocities and of time."""
+        sought = {q.ddot for q in self.free.coordinates} | set(multipliers(self.free))
+        if self.system is None or not any(e.free_symbols & sought for e in self.balance.values()):
+            return self.balance
+        rest = Reactions(self.system, self.seconds)
+        if not rest.is_closed:
+            told = "impose: the remaining accelerations are left in `balance`, the driving force: their closed form is too "
+            raise ModelError(f"{told}large, or takes more than {self.seconds:g} s. Wait longer with seconds=....")
+        put: dict[Symbol, Expr] = {q.ddot: a for q, a in rest.accelerations.items()}
+        put |= dict(zip(multipliers(self.system), rest.multipliers.values(), strict=True))
+        return {q: tidy(e.xreplace(rest.held).xreplace(put)) for q, e in self.balance.items()}
+
+    @cached_property
+    def power(self) -> Expr:
+        """The power of all driving forces."""
+        return tidy(sympy.Add(*(e * self.motion[q.dot] for q, e in self.driving.items())))
+
+    def _parts(self) -> Sequence[Part]:
+        told = ", ".join(f"{s} = {e}" for s, e in self.motion.items())
+        head = f"{self.free.name}: imposed {told}"
+        try:
+            shown, more = self.driving, brief("power", self.power)
+        except ModelError as error:
+            shown, more = self.balance, str(error)
+        forces = [brief(f"force or torque along {q}", e) for q, e in shown.items()]
+        return [head, *forces, more, f"what remains: {self.system or 'nothing moves freely'}"]
+
+
+def impose(system: System, motion: Mapping[Any, Any], *, seconds: float = 5.0) -> Imposed:
+    """Drive coordinates along a given motion: {psi: omega*t} with t = dalembert.time, or {psi.dot: omega}; see `Imposed`.
+
+    The same motion can be stated as a constraint `psi - omega*t`; its multiplier is the driving force.
+    """
+    virtual.expect_system(system, "impose")
+    put = _imposed(system, motion)
+    rest = [q for q in system.coordinates if q.dot not in put]
+
+    def on(e: Expr) -> Expr:
+        return e.xreplace(put)
+
+    stays = [j for j, q in enumerate(system.coordinates) if q in rest]
+    for c, w in zip(system.constraints, system.variations, strict=True):
+        if all(vanishes(on(w[j])) for j in stays):
+            raise ModelError(
+                f"impose: the constraint {c.expression} = 0 binds nothing else once {_list(put)} is imposed, so its "
+                f"reaction and the driving force cannot be told apart. Leave out one of the two."
+            )
+    if not rest:
+        return Imposed(system, put, None, seconds)
+    given = (
+        None if system.is_ideal else [sum(on(w[j]) * system.velocities[j] for j in stays) for w in system.variations]
+    )
+    left = System(
+        f"{system.name}, {_list(put)} imposed",
+        rest,
+        **{kind: on(e) for kind, e in system.energies.items()},
+        forces={q: on(f) for q, f in zip(system.coordinates, system.forces, strict=True) if q in rest},
+        dissipation=on(system.dissipation),
+        constraints=[on(c.expression) for c in system.constraints],
+        variations=given,
+    )
+    return Imposed(system, put, left, seconds)
+
+
+def _list(put: Mapping[Symbol, Expr]) -> str:
+    return ", ".join(s.coordinate.name for s in put if isinstance(s, Velocity))
+
+
+def _imposed(system: System, motion: Any) -> dict[Symbol, Expr]:
+    """psi, psi.dot and psi.ddot of every imposed coordinate."""
+    example = f"{{{system.coordinates[0]}: sin(dalembert.time)}}"
+    if not isinstance(motion, Mapping) or not motion:
+        raise ModelError(f"impose: got {motion!r}. Expected {{coordinate or velocity: function of time}}: {example}.")
+    put: dict[Symbol, Expr] = {}
+    for key, given in motion.items():
+        q = key.coordinate if isinstance(key, Velocity) else key
+        if q not in system.coordinates:
+            names = ", ".join(c.name for c in system.coordinates)
+            raise ModelError(f"impose: {key} is not a coordinate or velocity of {system.name!r}, which has {names}.")
+        if q.dot in put:
+            raise ModelError(f"impose: the motion of {q} is given twice. Give {q} or {q}.dot.")
+        value = checks.expression(given, f"motion of {key}")
+        strange = [s for s in value.free_symbols if not (isinstance(s, Parameter) or s == time)]
+        if strange:
+            told = f"impose: {key} = {value} contains {strange[0]}."
+            raise ModelError(f"{told} An imposed motion is a function of time and parameters, like {example}.")
+        rate = value if isinstance(key, Velocity) else value.diff(time)
+        put |= ({} if isinstance(key, Velocity) else {q: value}) | {q.dot: rate, q.ddot: rate.diff(time)}
+        if isinstance(key, Velocity) and any(q in e.free_symbols for e in system._expressions()):
+            raise ModelError(f"impose: {q} itself occurs in {system.name!r}. Give its position: {{{q}: ...}}.")
+    return put

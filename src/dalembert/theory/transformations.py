@@ -1,0 +1,396 @@
+"""Other descriptions of the same motion: other coordinates, q = g(Q, t), and other Lagrangians, L + dF(q, t)/dt.
+
+Under q = g(Q, t) velocities become v = dg/dQ V + dg/dt, and the Lagrangian is the old one with these put in. Equations are
+covariant: variational derivative of the new one = (variational derivative of the old one) . dg/dQ.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from math import isfinite
+from typing import Any
+
+import sympy
+from sympy import Eq, Expr, Matrix, Symbol
+
+from ..budget import Budget, BudgetSpentError
+from ..errors import ModelError, StartError
+from ..model import checks
+from ..model.coordinates import Coordinate, Parameter, Velocity, time
+from ..model.system import System
+from ..shown import Part, Shown
+from ..symbolic import Fast, fast, number, slow, substitute, vanishes
+from .forms import is_closed, primitive, quadratic_part, tidy
+from .lagrange import euler_lagrange, total_derivative
+
+# other coordinates
+
+
+@dataclass(frozen=True)
+class Transformation(Shown):
+    """A system in other coordinates; see `change_coordinates`.
+
+    system:  the system in the new coordinates
+    old:     the system it was made from
+    map:     {old coordinate: expression in the new coordinates and time}, for all old coordinates
+    """
+
+    system: System
+    old: System
+    map: Mapping[Coordinate, Expr]
+
+    @cached_property
+    def jacobian(self) -> Matrix:
+        """The derivatives of the old coordinates by the new ones."""
+        return Matrix([[tidy(g.diff(Q)) for Q in self.system.coordinates] for g in self.map.values()])
+
+    @cached_property
+    def velocities(self) -> dict[Symbol, Expr]:
+        """The old velocities in terms of the new coordinates, velocities and time."""
+        return {q.dot: _rate(g, self.system.coordinates) for q, g in self.map.items()}
+
+    def expression(self, old: Any) -> Expr:
+        """An expression in the old coordinates and velocities, in terms of the new ones."""
+        known = {s for q in self.old.coordinates for s in (q, q.dot)}
+        given = checks.symbols(checks.expression(old, "expression"), known, "expression")
+        return tidy(given.xreplace({**self.map, **self.velocities}))
+
+    def to_old(self, state: Any, parameters: Mapping[Any, Any] | None = None) -> dict[Symbol, Any]:
+        """A state {X: ..., X.dot: ...} of the new system, or a run of it, as {x: ..., x.dot: ...} of the old one.
+
+        Values are numbers or arrays. A start thus given in the new coordinates is a start of the old system.
+        """
+        read = _reader(state, parameters, self.system)
+        values = [read(s) for s in self._inputs]
+        return {s: _shaped(f(*values), values) for s, f in self._compiled.items()} | _instant(state)
+
+    def to_new(
+        self, state: Any, near: Mapping[Any, float], parameters: Mapping[Any, Any] | None = None
+    ) -> dict[Symbol, Any]:
+        """A state {x: ..., x.dot: ...} of the old system in the new coordinates, by Newton's method from `near`.
+
+        `near` gives a position {X: ...} to begin with: where a map is not one-to-one (angles) it selects the solution.
+        """
+        import numpy as np
+
+        old, new = self.old.coordinates, self.system.coordinates
+        read = _reader(state, parameters, self.old)
+        target, rates = (np.array([float(read(s)) for s in group]) for group in (old, self.old.velocities))
+        begin = _reader(near, None, self.system)
+        constants = [float(read(s)) for s in (*self.system.parameters, time)]
+        place = np.array([float(begin(Q)) for Q in new])
+        positions, slopes, drift = self._newton
+        for _ in range(50):
+            step = np.linalg.solve(slopes(*place, *constants), target - positions(*place, *constants).ravel())
+            place = place + step
+            if np.abs(step).max() <= 1e-14 * max(1.0, float(np.abs(place).max())):
+                break
+        else:
+            raise StartError(
+                f"to_new: no position in the new coordinates was found from near = {dict(near)}. Give a position that is "
+                f"nearer to it."
+            )
+        rest = rates - drift(*place, *constants).ravel()
+        velocity = np.linalg.solve(slopes(*place, *constants), rest)
+        found = zip((*new, *self.system.velocities), (*place, *velocity), strict=True)
+        return {s: float(x) for s, x in found} | _instant(state)
+
+    @property
+    def _inputs(self) -> tuple[Symbol, ...]:
+        s = self.system
+        return (*s.coordinates, *s.velocities, *s.parameters, time)
+
+    @cached_property
+    def _compiled(self) -> dict[Symbol, Any]:
+        return {s: sympy.lambdify(self._inputs, e, "numpy") for s, e in (*self.map.items(), *self.velocities.items())}
+
+    @cached_property
+    def _newton(self) -> tuple[Any, Any, Any]:
+        arguments = (*self.system.coordinates, *self.system.parameters, time)
+        drift = Matrix([g.diff(time) for g in self.map.values()])
+        return tuple(
+            sympy.lambdify(arguments, m, "numpy") for m in (Matrix(list(self.map.values())), self.jacobian, drift)
+        )
+
+    @property
+    def covariance_defect(self) -> float:
+        """By how much the equations of the two systems disagree at random points, relative to their terms."""
+        return covariance_defect(self.old, self.system, self.map)
+
+    def _parts(self) -> list[Part]:
+        names = [", ".join(q.name for q in s.coordinates) for s in (self.old, self.system)]
+        parts: list[Part] = [f"{self.old.name}: from {names[0]} to {names[1]}"]
+        parts += [Eq(q, g, evaluate=False) for q, g in self.map.items() if q != g]
+        for label, e in self.system.energies.items():
+            parts.append((label, e))
+        pairs = zip(self.system.coordinates, self.system.forces, strict=True)
+        parts += [(f"force on {q}", f) for q, f in pairs if f != 0]
+        parts += [("dissipation", self.system.dissipation)] if self.system.dissipation != 0 else []
+        parts += [("constraint", Eq(c.expression, 0, evaluate=False)) for c in self.system.constraints]
+        defect = self.covariance_defect
+        same = "the same" if defect < 1e-9 else "NOT the same"
+        return [*parts, f"The equations of motion are {same} (largest difference at random points: {defect:.1e})."]
+
+
+def change_coordinates(
+    system: System,
+    map: Mapping[Coordinate, Any],
+    *,
+    coordinates: Sequence[Coordinate] | None = None,
+    name: str | None = None,
+) -> Transformation:
+    """A system in other coordinates: {x: expression in new coordinates and time, ...}.
+
+    The new coordinates are those that occur in the expressions; old ones that are not in the map are kept. There must
+    be as many as before, and the map must be invertible. `coordinates` puts them in an order; otherwise it is by name.
+    Time may occur: this is a moving frame. Kinetic energy, potential, forces, dissipation, constraints and variations
+    are all carried over. The result holds the new `system`, `to_old(state)`, `to_new(state, near)` and
+    `covariance_defect`.
+    """
+    if not isinstance(system, System):
+        raise ModelError(f"change_coordinates: got {system!r} ({type(system).__name__}). Expected a System.")
+    full, new = _checked_map(system, map)
+    if coordinates is not None:
+        new = _ordered(new, checks.coordinates(coordinates))
+    _check_invertible(full, new)
+    slopes = [[g.diff(Q) for Q in new] for g in full.values()]
+    places: dict[Any, Any] = {**full, **{q.dot: _rate(g, new) for q, g in full.items()}}
+
+    def pulled(e: Expr) -> Expr:
+        return tidy(e.xreplace(places))
+
+    def covector(row: Sequence[Expr]) -> list[Expr]:
+        moved = [a.xreplace(places) for a in row]
+        return [tidy(sympy.Add(*(a * s[k] for a, s in zip(moved, slopes, strict=True)))) for k in range(len(new))]
+
+    forms = None
+    if not system.is_ideal:
+        rows = [covector(w) for w in system.variations]
+        forms = [sympy.Add(*(a * Q.dot for a, Q in zip(row, new, strict=True))) for row in rows]
+    made = System(
+        name or system.name,
+        new,
+        **{label: pulled(e) for label, e in system.energies.items()},
+        forces=dict(zip(new, covector(system.forces), strict=True)),
+        dissipation=pulled(system.dissipation),
+        constraints=[pulled(c.expression) for c in system.constraints],
+        variations=forms,
+    )
+    return Transformation(made, system, full)
+
+
+def _rate(g: Expr, new: Sequence[Coordinate]) -> Expr:
+    return sympy.Add(*(g.diff(Q) * Q.dot for Q in new), g.diff(time))
+
+
+def _checked_map(system: System, map: Any) -> tuple[dict[Coordinate, Expr], list[Coordinate]]:
+    """The map for all old coordinates, and the list of new ones."""
+    old, names = system.coordinates, ", ".join(q.name for q in system.coordinates)
+    if not isinstance(map, Mapping) or not map:
+        raise ModelError(
+            f"change_coordinates: got {map!r}. Expected {{old coordinate: expression in new coordinates and time}}."
+        )
+    for key in map:
+        if key not in old:
+            raise ModelError(
+                f"change_coordinates: {key} is not a coordinate of {system.name!r}. Its coordinates are {names}; write "
+                f"{{{old[0]}: expression in new coordinates, ...}}."
+            )
+    kept = [q for q in old if q not in map]
+    given = {q: checks.expression(map.get(q, q), f"expression for {q}") for q in old}
+    found = {s for q in map for s in given[q].free_symbols if isinstance(s, Coordinate)}
+    for q in map:
+        if moving := [s for s in given[q].free_symbols if isinstance(s, Velocity)]:
+            raise ModelError(
+                f"change_coordinates: {moving[0]} occurs in the expression for {q}. Positions are functions of positions and "
+                f"time; velocities follow from them."
+            )
+        if q in found:
+            raise ModelError(
+                f"change_coordinates: {q} is replaced, but it occurs in the expressions. Give the new coordinates names of "
+                f"their own."
+            )
+    new = [*kept, *sorted(found - set(kept), key=lambda s: s.name)]
+    for q in map:
+        checks.symbols(given[q], new, f"expression for {q}")
+    if len(new) != len(old):
+        told = ", ".join(Q.name for Q in new) or "none"
+        raise ModelError(
+            f"change_coordinates: {len(old)} old coordinates ({names}) but {len(new)} new ones ({told}). Give as many. To "
+            f"remove a coordinate that a constraint fixes, state the system again in the remaining ones."
+        )
+    return given, new
+
+
+def _ordered(new: list[Coordinate], order: Sequence[Coordinate]) -> list[Coordinate]:
+    if set(order) != set(new):
+        told = [", ".join(q.name for q in group) for group in (order, new)]
+        raise ModelError(f"change_coordinates: coordinates lists {told[0]}, but the new coordinates are {told[1]}.")
+    return list(order)
+
+
+def _check_invertible(map: Mapping[Coordinate, Expr], new: Sequence[Coordinate]) -> None:
+    import numpy as np
+
+    slopes = [[fast(g.diff(Q)) for Q in new] for g in map.values()]
+    for matrix, _ in _samples([e for row in slopes for e in row], seeds=6):
+        square = np.reshape(matrix, (len(new), len(new)))
+        scale = np.abs(square).max(axis=1, keepdims=True)
+        if np.linalg.matrix_rank(square / np.where(scale == 0, 1, scale), tol=1e-9) == len(new):
+            return
+    names = ", ".join(Q.name for Q in new)
+    raise ModelError(
+        f"change_coordinates: the map is not invertible: the derivatives of {', '.join(q.name for q in map)} by {names} have "
+        f"a determinant that is zero at all points tried. The new coordinates must be independent."
+    )
+
+
+def _samples(expressions: Sequence[Fast], seeds: int) -> list[tuple[list[float], dict[str, float]]]:
+    """Values of some expressions at random points where all of them have one."""
+    import random
+
+    rng = random.Random(0)
+    names = sorted({s.name for e in expressions for s in fast(e).free_symbols})
+    found = []
+    for _ in range(4 * seeds):
+        point = {name: rng.uniform(0.3, 1.7) for name in names}
+        values = [number(e, point) for e in expressions]
+        if all(isfinite(x) for x in values):
+            found.append((values, point))
+        if len(found) == seeds:
+            break
+    return found
+
+
+def covariance_defect(old: System, new: System, map: Mapping[Coordinate, Expr]) -> float:
+    """The largest difference between the equations of two systems that q = g(Q, t) should carry into one another.
+
+    Compared at random points are (d/dt dL/dv - dL/dq - F) . dg/dQ of the old and the left-hand sides of the new system,
+    relative to the size of the terms.
+    """
+    Q = new.coordinates
+    rates = {q: total_derivative(fast(g), Q) for q, g in map.items()}
+    places: dict[Any, Any] = {q: fast(g) for q, g in map.items()}
+    places |= {q.dot: r for q, r in rates.items()} | {q.ddot: total_derivative(r, Q) for q, r in rates.items()}
+    before = [substitute(e - fast(f), places) for e, f in zip(euler_lagrange(old), old.force, strict=True)]
+    after = [e - fast(f) for e, f in zip(euler_lagrange(new), new.force, strict=True)]
+    terms = [[b * fast(g.diff(X)) for b, g in zip(before, map.values(), strict=True)] for X in Q]
+    n = len(Q)
+    worst = 0.0
+    for values, _ in _samples([*after, *(x for row in terms for x in row)], seeds=6):
+        for k in range(n):
+            row = values[n + k * n : n + (k + 1) * n]
+            size = sum(abs(x) for x in (values[k], *row)) or 1.0
+            worst = max(worst, abs(values[k] - sum(row)) / size)
+    return worst
+
+
+def _reader(state: Any, parameters: Mapping[Any, Any] | None, system: System) -> Any:
+    """A function that finds the value of a symbol in a state (or run) and in the parameters, by symbol or by name."""
+    constants = parameters if parameters is not None else getattr(state, "parameters", {})
+
+    def read(s: Symbol) -> Any:
+        source = constants if isinstance(s, Parameter) else state
+        for key in (s, s.name):
+            try:
+                return source[key]
+            except (KeyError, TypeError):
+                continue
+        if s == time:
+            return 0.0
+        kind = "parameters" if isinstance(s, Parameter) else "state"
+        raise StartError(f"{kind}: no value for {s.name}. Give {{{s.name}: ...}} for every symbol of {system.name!r}.")
+
+    return read
+
+
+def _instant(state: Any) -> dict[Symbol, Any]:
+    """The time of a state, if it has one."""
+    if isinstance(state, Mapping) and time not in state:
+        return {time: state[time.name]} if time.name in state else {}
+    return {time: state[time]}
+
+
+def _shaped(value: Any, like: Sequence[Any]) -> Any:
+    """A constant as an array, where the other values are arrays."""
+    import numpy as np
+
+    shape = np.broadcast_shapes(*(np.shape(x) for x in like))
+    return float(value) if shape == () else np.broadcast_to(np.asarray(value, dtype=float), shape)
+
+
+# other Lagrangians
+
+
+@dataclass(frozen=True)
+class Gauge(Shown):
+    """Whether two Lagrangians give the same equations because they differ by dF/dt, and F(q, t); see `gauge_function`."""
+
+    equivalent: bool
+    function: Expr | None
+    reason: str
+
+    def __bool__(self) -> bool:
+        return self.equivalent
+
+    def _parts(self) -> list[Part]:
+        head = "Gauge equivalent" if self.equivalent else "Not gauge equivalent"
+        return [f"{head}: {self.reason}.", *([("F", self.function)] if self.function is not None else [])]
+
+
+def gauge_function(
+    first: Any, second: Any, coordinates: Sequence[Coordinate] | None = None, budget: Budget | None = None
+) -> Gauge:
+    """F(q, t) with second - first = dF/dt, for two systems or two Lagrangians (then with their coordinates).
+
+    The difference must be b_k(q, t) v_k + c(q, t) with db_k/dq_j = db_j/dq_k and db_k/dt = dc/dq_k; F follows by quadrature.
+    The result has `equivalent`, `function` and `reason`.
+    """
+    q, difference = _difference(first, second, coordinates)
+    velocities, variables = [c.dot for c in q], [*q, time]
+    parts = quadratic_part(difference, velocities)
+    if parts is None or any(not vanishes(a) for row in parts.mass for a in row):
+        return Gauge(False, None, "the difference of the Lagrangians is not linear in the velocities")
+    form = [*parts.linear, parts.rest]
+    if (pair := is_closed(form, variables)) is not None:
+        what = (
+            "the force it adds depends on the velocities"
+            if pair[1] != time
+            else "it adds a force along " + pair[0].name
+        )
+        return Gauge(False, None, f"mixed derivatives by {pair[0]} and {pair[1]} differ: {what}")
+    own = [*variables, *(s for s in difference.free_symbols if isinstance(s, Parameter))]
+    try:
+        F = primitive([tidy(slow(f, own)) for f in form], variables, budget or Budget(seconds=5))
+    except (KeyboardInterrupt, BudgetSpentError):
+        F = None
+    if F is None:
+        told = "the difference is a total time derivative, but its quadrature was not found in closed form"
+        return Gauge(True, None, told)
+    return Gauge(True, F, "the difference of the Lagrangians is the total time derivative of F")
+
+
+def _difference(first: Any, second: Any, coordinates: Any) -> tuple[tuple[Coordinate, ...], Expr]:
+    systems = [s for s in (first, second) if isinstance(s, System)]
+    if not systems and coordinates is None:
+        raise ModelError("gauge_function: give the coordinates of two Lagrangians: gauge_function(L1, L2, [x, y]).")
+    q = systems[0].coordinates if coordinates is None else checks.coordinates(coordinates)
+    for s in systems:
+        if set(s.coordinates) != set(q):
+            names = [", ".join(c.name for c in group) for group in (s.coordinates, q)]
+            raise ModelError(
+                f"gauge_function: {s.name!r} has the coordinates {names[0]}, not {names[1]}. Compare Lagrangians in the same "
+                f"coordinates; change_coordinates brings one system to those of the other."
+            )
+    known = {s for c in q for s in (c, c.dot)}
+
+    def lagrangian(given: Any, role: str) -> Expr:
+        return (
+            given.lagrangian
+            if isinstance(given, System)
+            else checks.symbols(checks.expression(given, role), known, role)
+        )
+
+    return q, lagrangian(second, "second Lagrangian") - lagrangian(first, "first Lagrangian")
