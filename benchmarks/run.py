@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import date
 from pathlib import Path
 
+import derivation
 import startup
 import step_cost
 import time_to_result
@@ -15,7 +16,7 @@ from common import machine
 def main() -> None:
     tables = [machine()]
     print(tables[0], flush=True)
-    for benchmark in (step_cost, time_to_result, startup, work_precision):
+    for benchmark in (step_cost, time_to_result, derivation, startup, work_precision):
         for table in benchmark.measure():
             tables.append(table)
             print(f"\n{table}", flush=True)

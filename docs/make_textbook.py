@@ -24,7 +24,7 @@ Spanish. Problems have no solutions in the source: equations, numbers and reacti
 An entry lives in the gallery (`da.gallery.load(name)`) or in a test of `tests/textbook`. The equations of motion are typed
 once more by hand in `tests/textbook/printed.py` and solved with 30 digits; reactions are found in `tests/textbook/released.py`
 by putting back the coordinate that a constraint removed. "Reached" is the largest error of a check; relative errors are
-compared for equations of motion and invariants, absolute ones elsewhere. Every kind of check has a control that must fail.
+compared for equations of motion and invariants, absolute ones elsewhere. Controls that must fail are in the tests.
 
 """
 

@@ -90,35 +90,35 @@ _MODULES = {"bodies": "model.bodies", "variations": "theory.variations"}  # fmt:
 
 if TYPE_CHECKING:
     from .auditing import audit
+    from .discrete.maps import CustomMap, FiniteDifferenceMap, ProductMap, left_map, midpoint_map, right_map
+    from .discrete.momentum import momentum_map, nonholonomic_momentum
+    from .discrete.recurrence import linear_recurrence
+    from .discrete.system import DiscreteSystem, discretise
+    from .engine.status import Status
     from .model import bodies
     from .run.contacts import contact_report
     from .run.equilibrium import equilibria
+    from .run.evaluate import evaluate
+    from .run.events import Event
+    from .run.exact import energy_report, exact_discrete_lagrangian, order_of
     from .run.modes import normal_modes
     from .run.principle import generalised_principle, hamilton_principle
+    from .run.regularity import regularity
+    from .run.simulate import simulate
+    from .run.storage import load
+    from .run.trajectory import Trajectory
     from .theory import variations
     from .theory.charts import check_chart
     from .theory.classification import classify
     from .theory.hamilton import hamilton
     from .theory.integrals import first_integrals
     from .theory.linear import linearise
+    from .theory.modified import modified_equation, modified_hamiltonian
     from .theory.noether import noether
     from .theory.reactions import impose, reactions
     from .theory.routh import routh
     from .theory.structure import structure
     from .theory.transformations import change_coordinates, gauge_function
-    from .discrete.maps import CustomMap, FiniteDifferenceMap, ProductMap, left_map, midpoint_map, right_map
-    from .discrete.momentum import momentum_map, nonholonomic_momentum
-    from .discrete.recurrence import linear_recurrence
-    from .discrete.system import DiscreteSystem, discretise
-    from .engine.status import Status
-    from .run.evaluate import evaluate
-    from .run.events import Event
-    from .run.exact import energy_report, exact_discrete_lagrangian, order_of
-    from .run.regularity import regularity
-    from .run.simulate import simulate
-    from .run.storage import load
-    from .run.trajectory import Trajectory
-    from .theory.modified import modified_equation, modified_hamiltonian
 
 
 def __getattr__(name: str) -> Any:

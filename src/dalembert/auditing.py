@@ -22,6 +22,9 @@ ROUNDING = 1e-11
 
 Expected = Literal["exact", "bounded", "approximate", "nothing"]
 
+ENOUGH = 8
+"""Turning points of a deviation from which on a drift can be told from part of an oscillation."""
+
 
 @dataclass(frozen=True)
 class Row:
@@ -39,6 +42,8 @@ class Row:
     """Largest deviation, relative to the size of the terms the quantity is made of."""
     drift: float
     """How far the mean moved from the first quarter of the run to the last, same scale."""
+    turns: int = ENOUGH
+    """How often the deviation turned back: one that hardly did has not been seen to oscillate or to drift."""
 
     @property
     def ok(self) -> bool:
@@ -47,7 +52,12 @@ class Row:
             return self.expected == "nothing"
         if self.expected == "exact":
             return self.deviation <= ROUNDING
-        return self.expected != "bounded" or not self.drifts
+        return self.expected != "bounded" or self.too_short or not self.drifts
+
+    @property
+    def too_short(self) -> bool:
+        """Whether the run is too short to tell an oscillation from a drift."""
+        return self.turns < ENOUGH
 
     @property
     def drifts(self) -> bool:
@@ -65,6 +75,8 @@ class Row:
             return "kept to rounding"
         if self.expected == "exact":
             return "VIOLATED"
+        if self.expected == "bounded" and self.drifts and self.too_short:
+            return "too short to tell"
         return "drifts" if self.drifts else "no drift"
 
 
@@ -145,7 +157,8 @@ def _measure(
     deviation = np.where(finite.any(axis=1), deviation, np.nan)
     lane = int(np.nanargmax(deviation)) if np.isfinite(deviation).any() else 0
     drift, promise = _drift(error[lane]), _promise(run.method, expected)
-    return Row(name, theory, reason, expected, promise, float(values[lane, 0]), float(deviation[lane]), drift)
+    turns = _turns(error[lane])
+    return Row(name, theory, reason, expected, promise, float(values[lane, 0]), float(deviation[lane]), drift, turns)
 
 
 def _drift(error: Array) -> float:
@@ -153,6 +166,13 @@ def _drift(error: Array) -> float:
     known = error[np.isfinite(error)]
     quarter = len(known) // 4
     return float(abs(known[-quarter:].mean() - known[:quarter].mean())) if quarter else 0.0
+
+
+def _turns(error: Array) -> int:
+    """How often the error turns back, rounding aside."""
+    known = error[np.isfinite(error)]
+    moves = np.sign(np.diff(known)[np.abs(np.diff(known)) > ROUNDING / 100])
+    return int(np.count_nonzero(moves[1:] != moves[:-1]))
 
 
 def _kept(method: Method | None, quantity: Literal["energy", "momentum"], free: bool) -> Expected:

@@ -206,6 +206,25 @@ def test_gyroscopic_verdicts(system, values, verdict, reason):
     assert found.stability.verdict == verdict and reason in found.stability.reason
 
 
+def test_the_five_points_of_lagrange():
+    """Restricted three-body problem in the turning frame; the triangle is linearly stable below Routh's mass ratio."""
+    one, two = sympy.sqrt((x + mu) ** 2 + y**2), sympy.sqrt((x - 1 + mu) ** 2 + y**2)
+    system = da.System(
+        "three bodies", [x, y], lagrangian=((x.dot - y) ** 2 + (y.dot + x) ** 2) / 2 + (1 - mu) / one + mu / two
+    )
+    found = da.equilibria(system, parameters={mu: 0.01}, box={x: (-1.5, 1.5), y: (-1.5, 1.5)})
+    assert len(found) == 5 and all(e.proved for e in found)
+    assert len(found.undecided) == 2 and "no bounded value" in str(found)  # the two bodies themselves
+    triangle = [e for e in found if abs(e[y]) > 0.5]
+    assert all(e[x] == pytest.approx(0.49) and abs(e[y]) == pytest.approx(np.sqrt(3) / 2) for e in triangle)
+    assert [e.stability.verdict for e in triangle] == ["linearly stable"] * 2
+    assert [e.stability.verdict for e in found if e not in triangle] == ["unstable"] * 3
+    routh = (1 - np.sqrt(23 / 27)) / 2
+    for ratio, verdict in ((0.999 * routh, "linearly stable"), (1.001 * routh, "unstable")):
+        (e,) = da.equilibria(system, parameters={mu: ratio}, box={x: (0.3, 0.6), y: (0.5, 1)})
+        assert e.stability.verdict == verdict
+
+
 def oscillator(potential, **given):
     return da.System("oscillator", [x], kinetic=x.dot**2 / 2, potential=potential, **given)
 

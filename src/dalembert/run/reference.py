@@ -16,6 +16,10 @@ from .trajectory import Trajectory
 from .values import Array
 
 
+COLLAPSED, PATIENCE = 1e-5, 2000
+"""So many steps in a row, each shorter than this fraction of the longest: the motion runs into a singular point."""
+
+
 class _Left(Exception):
     """The right-hand side has no value at a point the solver asked for."""
 
@@ -63,9 +67,12 @@ def _solve(
         if len(times) == 1:
             return 0, Status.CONVERGED
         solver = kind(rate, times[0], state, times[-1], rtol=method.rtol, atol=method.atol)
+        longest, short = 0.0, 0
         while row < len(times):
             solver.step()
-            if solver.status == "failed":
+            longest = max(longest, solver.step_size or 0.0)
+            short = short + 1 if (solver.step_size or longest) < COLLAPSED * longest else 0
+            if solver.status == "failed" or short > PATIENCE:
                 return row - 1, ended
             dense = solver.dense_output()
             until = len(times) if solver.status == "finished" else int(np.searchsorted(times, solver.t, side="right"))

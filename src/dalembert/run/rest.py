@@ -1,0 +1,140 @@
+"""The equations of rest of a system, in numbers: what holds where it can stay.
+
+    -dL/dq - F - lambda_a omega^a = 0  at zero velocity,     constraints = 0  at zero velocity.
+
+Directions along which these equations do not change are free: cyclic coordinates, a translation of everything. They
+are found by value, as the common kernel of the Jacobians at sample points, and taken out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..model.coordinates import Coordinate
+from ..model.system import System
+from ..symbolic import Fast, fast, jacobian, substitute, vanishes
+from ..theory.lagrange import multipliers, reaction
+from ..theory.linear import steady_balance
+from .interval import Enclosure, Interval
+from .values import Array
+
+
+@dataclass(frozen=True, eq=False)
+class Rest:
+    """The equations of rest.
+
+    equations:  one per coordinate, then those of the constraints; functions of positions and multipliers
+    unknown:    the multipliers in them; the others are zero wherever the system can be at rest
+    free:       directions along which the equations do not change, as columns
+    fixed:      one coordinate per free direction, which is 1 in it and 0 in the others
+    relations:  combinations of equations that are constant, as rows; `excess` has their values, and for each of them
+                `dropped` has an equation that follows from the others
+    """
+
+    system: System
+    values: Mapping[str, float]
+    equations: tuple[Fast, ...]
+    unknown: tuple[str, ...]
+    free: Array
+    fixed: tuple[int, ...]
+    relations: Array
+    dropped: tuple[int, ...]
+    excess: Array
+
+    @property
+    def kept(self) -> list[int]:
+        """Equations that follow from no others."""
+        return [i for i in range(len(self.equations)) if i not in self.dropped]
+
+    @property
+    def family(self) -> int:
+        """The least dimension that a set of equilibria has: unknowns less equations, where these are independent."""
+        return len(self.system.coordinates) + len(self.unknown) - len(self.kept)
+
+    def directions(self) -> list[dict[Coordinate, float]]:
+        """The free directions, each as {coordinate: component}."""
+        q = self.system.coordinates
+        return [{q[i]: float(x) for i, x in enumerate(c) if x} for c in self.free.T]
+
+
+def rest(system: System, values: Mapping[str, float], box: Mapping[Coordinate, tuple[float, float]]) -> Rest:
+    """The equations of rest for given parameters; `box` says where samples are taken."""
+    q, names = system.coordinates, [m.name for m in multipliers(system)]
+    still = dict.fromkeys(system.velocities, 0)
+    plain = [substitute(e, still) for e in steady_balance(system)]
+    forms = [[substitute(a, still) for a in w] for w in system.variations]
+    unknown = [] if _silent(plain, forms) else names
+    forces = [substitute(r, still) for r in reaction(system)] if unknown else [fast(0)] * len(q)
+    equations = [e - r for e, r in zip(plain, forces, strict=True)]
+    at_zero = [substitute(c.expression, still) for c in system.constraints]
+    equations += [e for e in at_zero if e != 0]
+    samples = _samples(equations, [c.name for c in q], unknown, values, [box.get(c, (-1.3, 1.7)) for c in q])
+    n = len(q)
+    free, fixed = _echelon(_common_kernel(samples[1][:, :, :n]).T)
+    rows, dropped = _echelon(_common_kernel(samples[1].swapaxes(1, 2)).T)
+    excess = rows @ (samples[0].sum(axis=0) / max(len(samples[0]), 1))
+    size = np.abs(rows) @ np.abs(samples[0]).max(axis=0, initial=0)
+    excess = np.where(np.abs(excess) <= 1e-10 * size, 0.0, excess)
+    return Rest(system, dict(values), tuple(equations), tuple(unknown), free.T, fixed, rows, dropped, excess)
+
+
+def _silent(plain: Sequence[Fast], forms: Sequence[Sequence[Fast]]) -> bool:
+    """Whether no reaction is needed at rest: nothing is to be balanced, or what is balanced nowhere leaves none."""
+    if not forms or all(vanishes(e) for e in plain):
+        return True
+    zero = [i for i, e in enumerate(plain) if vanishes(e)]
+    constant = [i for i in zero if all(not w[i].free_symbols for w in forms)]
+    block = np.array([[float(w[i]) for i in constant] for w in forms]).reshape(len(forms), len(constant))
+    return bool(np.linalg.matrix_rank(block) == len(forms)) if constant else False
+
+
+def _samples(
+    equations: Sequence[Fast], x: Sequence[str], y: Sequence[str], values: Mapping[str, float],
+    box: Sequence[tuple[float, float]],
+) -> tuple[Array, Array]:  # fmt: skip
+    """The equations and their Jacobian at random points where they have values."""
+    rng = np.random.default_rng(0)
+    names = [*x, *y]
+    entries = [e for row in jacobian(equations, [fast(s) for s in names]) for e in row]
+    ends = np.array([*box, *([(-1.3, 1.7)] * len(y))], dtype=float).reshape(-1, 2)
+    points = rng.uniform(ends[:, 0], ends[:, 1], (24, len(names)))
+    columns = [Interval(p, p) for p in points.T]
+    found, _, _ = Enclosure([*equations, *entries], names, values)(columns)
+    table = np.stack([a.middle for a in found], axis=1)
+    table = table[np.isfinite(table).all(axis=1) & (np.abs(table) < 1e200).all(axis=1)]
+    k = len(equations)
+    return table[:, :k], table[:, k:].reshape(len(table), k, len(names))
+
+
+def _common_kernel(matrices: Array) -> Array:
+    """What all matrices annihilate, as columns."""
+    n = matrices.shape[2]
+    if not len(matrices):
+        return np.zeros((n, 0))
+    sizes = np.abs(matrices).max(axis=(0, 2), initial=0)
+    stacked = (matrices / np.where(sizes > 0, sizes, 1)[None, :, None]).reshape(-1, n)
+    units = np.abs(stacked).max(axis=0, initial=0)
+    units = np.where(units > 0, units, 1)
+    _, found, right = np.linalg.svd(stacked / units, full_matrices=True)
+    rank = int((found > 1e-9 * max(found.max(initial=0), 1e-300)).sum())
+    return np.asarray(right[rank:].T / units[:, None])
+
+
+def _echelon(rows: Array) -> tuple[Array, tuple[int, ...]]:
+    """The same span with a column per row that is 1 in it and 0 in the others, the last columns first."""
+    rows, pivots = rows.copy(), []
+    for r in range(len(rows)):
+        size = np.abs(rows[r:]).max(axis=0)
+        j = max(i for i in range(rows.shape[1]) if size[i] > 0.3 * size.max())
+        best = r + int(np.abs(rows[r:, j]).argmax())
+        rows[[r, best]] = rows[[best, r]]
+        rows[r] /= rows[r, j]
+        for i in range(len(rows)):
+            if i != r:
+                rows[i] -= rows[i, j] * rows[r]
+        pivots.append(j)
+    near = np.round(rows * 12) / 12
+    return np.where(np.abs(rows - near) < 1e-9, near, rows) + 0.0, tuple(pivots)
