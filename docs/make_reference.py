@@ -14,6 +14,7 @@ CONSTANTS = {
     "time": "The symbol of time.",
     "step": "The symbol of the step h, for discrete Lagrangians.",
     "bodies": "Particles, rigid bodies, springs, forces, rolling: systems stated as a mechanic states them.",
+    "thermo": "Fundamental relations and equations of state: `thermo.ideal_gas`, `thermo.van_der_waals` and others.",
     "variations": "Calculus of variations: `variations.Functional`.",
     "gallery": "Systems ready to use: `gallery.names()`, `gallery.load(name)`.",
     "left_map": "The finite-difference map with its base point at q0.",
@@ -22,8 +23,8 @@ CONSTANTS = {
 }
 
 CHAPTERS = {
-    "Symbols": ["coordinates", "parameters", "time", "step"],
-    "Systems": ["System", "bodies", "evaluate", "gallery"],
+    "Symbols": ["coordinates", "parameters", "entropies", "time", "step"],
+    "Systems": ["System", "bodies", "thermo", "evaluate", "gallery"],
     "What follows from a system": [
         "classify", "check_chart", "first_integrals", "noether", "reactions", "impose", "contact_report", "equilibria",
         "normal_modes", "linearise", "structure", "routh", "hamilton", "change_coordinates", "gauge_function", "variations",

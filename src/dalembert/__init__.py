@@ -37,7 +37,7 @@ from . import gallery
 from .errors import DalembertError, MethodError, ModelError, ModelWarning, SimulationError, StartError
 from .methods import *  # noqa: F403
 from .methods import __all__ as _methods
-from .model.coordinates import coordinates, parameters, step, time
+from .model.coordinates import coordinates, entropies, parameters, step, time
 from .model.system import System
 
 __version__ = "0.1.0"
@@ -86,7 +86,7 @@ _LATER = {
     "hamilton_principle": "run.principle",
     "generalised_principle": "run.principle",
 }
-_MODULES = {"bodies": "model.bodies", "variations": "theory.variations"}  # fmt: skip
+_MODULES = {"bodies": "model.bodies", "thermo": "model.thermo", "variations": "theory.variations"}  # fmt: skip
 
 if TYPE_CHECKING:
     from .auditing import audit
@@ -95,7 +95,7 @@ if TYPE_CHECKING:
     from .discrete.recurrence import linear_recurrence
     from .discrete.system import DiscreteSystem, discretise
     from .engine.status import Status
-    from .model import bodies
+    from .model import bodies, thermo
     from .run.contacts import contact_report
     from .run.equilibrium import equilibria
     from .run.evaluate import evaluate
@@ -136,8 +136,8 @@ def __dir__() -> list[str]:
 
 
 __all__ = [  # noqa: PLE0604  (they are names)
-    "coordinates", "parameters", "time", "step",
-    "System", "bodies", "evaluate",
+    "coordinates", "parameters", "entropies", "time", "step",
+    "System", "bodies", "thermo", "evaluate",
     "classify", "check_chart", "first_integrals", "noether", "reactions", "impose", "contact_report", "equilibria",
     "normal_modes", "linearise", "structure", "routh", "hamilton", "change_coordinates", "gauge_function", "variations",
     "hamilton_principle", "generalised_principle",

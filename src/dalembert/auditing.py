@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from html import escape
 from typing import Any, Literal
 
@@ -12,15 +12,20 @@ import numpy as np
 from .discrete.system import DiscreteSystem
 from .methods.base import Method
 from .model.system import System
+from .run.balance import Balance, balance
 from .run.trajectory import Trajectory
 from .run.values import Array
 from .symbolic import Fast, fast, magnitude, vanishes
 from .theory.integrals import cyclic_momenta, energy_integral
+from .theory.thermo import energy_balance, friction_heat
 
 ROUNDING = 1e-11
 """Relative deviation that counts as rounding error: what "exact" has to stay below."""
 
-Expected = Literal["exact", "bounded", "approximate", "nothing"]
+QUADRATURE = 1e-9
+"""Relative deviation up to which a method that keeps the energy to the accuracy of a quadrature has kept it."""
+
+Expected = Literal["exact", "quadrature", "bounded", "approximate", "nothing"]
 
 ENOUGH = 8
 """Turning points of a deviation from which on a drift can be told from part of an oscillation."""
@@ -41,9 +46,11 @@ class Row:
     deviation: float
     """Largest deviation, relative to the size of the terms the quantity is made of."""
     drift: float
-    """How far the mean moved from the first quarter of the run to the last, same scale."""
+    """How far the straight line fitted to the deviation moves over the run, same scale."""
     turns: int = ENOUGH
     """How often the deviation turned back: one that hardly did has not been seen to oscillate or to drift."""
+    note: str = ""
+    """What else there is to say about it."""
 
     @property
     def ok(self) -> bool:
@@ -52,6 +59,8 @@ class Row:
             return self.expected == "nothing"
         if self.expected == "exact":
             return self.deviation <= ROUNDING
+        if self.expected == "quadrature":
+            return self.deviation <= QUADRATURE
         return self.expected != "bounded" or self.too_short or not self.drifts
 
     @property
@@ -75,9 +84,40 @@ class Row:
             return "kept to rounding"
         if self.expected == "exact":
             return "VIOLATED"
+        if self.expected == "quadrature":
+            return "kept to the quadrature" if self.ok else "TOO FEW NODES for this step"
         if self.expected == "bounded" and self.drifts and self.too_short:
             return "too short to tell"
         return "drifts" if self.drifts else "no drift"
+
+
+@dataclass(frozen=True)
+class SignRow(Row):
+    """A quantity that must not be negative; `deviation` is how far below zero it was."""
+
+    least: float = 0.0
+    when: float = 0.0
+    """The time of the node where it is least, or where the step begins."""
+    since: float = np.inf
+    """When it was negative for the first time."""
+    strict: bool = False
+    """Whether zero is too little as well."""
+
+    @property
+    def holds(self) -> bool:
+        """Whether it was never negative, rounding aside."""
+        return self.deviation <= ROUNDING and not (self.strict and self.least <= 0)
+
+    @property
+    def ok(self) -> bool:
+        """Whether it was never negative; what a method does not promise it cannot break."""
+        return self.holds or self.expected != "exact"
+
+    @property
+    def verdict(self) -> str:
+        """Whether it was ever negative, and where it is least."""
+        told = f"least {self.least:.3g} at t = {self.when:g}"
+        return told if self.holds else f"NOT POSITIVE from t = {self.since:g}, {told}"
 
 
 @dataclass(frozen=True)
@@ -105,6 +145,7 @@ class Audit:
         lines = ["  ".join(c.ljust(w) for c, w in zip(row, widths, strict=True)).rstrip() for row in cells]
         width = max(map(len, lines))
         why = [f"{r.quantity}: {r.theory}, because {r.reason}." for r in self.rows if r.reason]
+        why += [f"{r.quantity}: {r.note}" for r in self.rows if r.note]
         return "\n".join([self.title, "", lines[0], "-" * width, *lines[1:], *([""] if why else []), *why])
 
     __repr__ = __str__
@@ -123,12 +164,19 @@ class Audit:
 
 
 def audit(run: Trajectory, invariants: Mapping[str, Any] | None = None) -> Audit:
-    """Audit a run: energy, momenta of cyclic coordinates, constraints, and `invariants` {name: expression}."""
+    """Audit a run: energy, momenta of cyclic coordinates, constraints, and `invariants` {name: expression}.
+
+    With entropies also the two laws, step by step, and what they assume: temperatures and conductances that are
+    positive, friction that opposes the motion.
+    """
     lanes = "" if run.lanes is None else f", worst of {run.lanes} lanes"
     title = f"{run.system.name}, {run.method!r}, h = {run.h:g}, t = {run.time[0]:g} to {run.time[-1]:g}{lanes}"
     if isinstance(run.system, DiscreteSystem):
         return Audit(title, tuple(_discrete_rows(run, run.system)))
-    return Audit(title, (*_rows(run, run.system), *_claimed(run, invariants or {}), *_constraint_rows(run, run.system)))
+    rows = [*_rows(run, run.system), *_claimed(run, invariants or {}), *_constraint_rows(run, run.system)]
+    return Audit(
+        title, (*rows, *(_thermal_rows(run, run.system) if run.system.entropies and len(run.time) > 1 else ()))
+    )
 
 
 def _promise(method: Method | None, expected: Expected) -> str:
@@ -136,6 +184,8 @@ def _promise(method: Method | None, expected: Expected) -> str:
         return "kept to rounding"
     if expected == "nothing":
         return "-"
+    if expected == "quadrature":
+        return "kept to its quadrature"
     if method is None or method.adaptive:
         return "error of the size of the tolerance" if method else "-"
     return f"error stays bounded, O(h^{method.order})" if expected == "bounded" else f"error O(h^{method.order})"
@@ -162,10 +212,10 @@ def _measure(
 
 
 def _drift(error: Array) -> float:
-    """How far the mean of an error moves from the first quarter of the run to the last: an oscillation does not move."""
+    """How far the straight line fitted to an error moves over the run: that of an oscillation hardly moves."""
     known = error[np.isfinite(error)]
-    quarter = len(known) // 4
-    return float(abs(known[-quarter:].mean() - known[:quarter].mean())) if quarter else 0.0
+    place = np.linspace(-1, 1, len(known))
+    return float(2 * abs(place @ known) / (place @ place)) if len(known) > 3 else 0.0
 
 
 def _turns(error: Array) -> int:
@@ -183,10 +233,15 @@ def _kept(method: Method | None, quantity: Literal["energy", "momentum"], free: 
     return "bounded" if kept else "approximate"
 
 
+def _first_law(method: Method | None) -> Expected:
+    return "quadrature" if method is not None and method.first_law else "approximate"
+
+
 def _rows(run: Trajectory, system: System) -> list[Row]:
     energy = energy_integral(system)
     free = not system.kinematic
-    expected: Expected = _kept(run.method, "energy", free) if energy.conserved else "nothing"
+    kept = _first_law(run.method) if system.entropies else _kept(run.method, "energy", free)
+    expected: Expected = kept if energy.conserved else "nothing"
     said = "conserved" if energy.conserved else "not conserved"
     rows = [_measure(run, "energy", said, energy.reason, expected, run.energy, _size(run, energy.expression))]
     for p in cyclic_momenta(system):
@@ -229,6 +284,81 @@ def _constraint_rows(run: Trajectory, system: System) -> list[Row]:
             )
         )
     return rows
+
+
+# -------------------- systems with entropies --------------------
+
+
+def _thermal_rows(run: Trajectory, system: System) -> list[Row]:
+    """The two laws, and what the theory assumes where it could not be decided beforehand."""
+    known = balance(run)
+    return [_first_law_row(run, system, known), *_production_rows(run, system, known), *_hypotheses(run, system)]
+
+
+def _first_law_row(run: Trajectory, system: System, known: Balance) -> Row:
+    defect, energy = np.atleast_2d(known.defect), np.atleast_2d(run.energy)
+    values = np.concatenate([np.zeros((len(defect), 1)), np.cumsum(defect, axis=1)], axis=1)
+    law = energy_balance(system)
+    row = _measure(
+        run, "first law", "energy = start + work + heat", "", _first_law(run.method), values, _size(run, law.energy),
+        np.zeros((1, 1)),
+    )  # fmt: skip
+    if not np.isfinite(defect).any():
+        return replace(row, value=float(energy[0, 0]), note=law.sentence)
+    lane, worst = np.unravel_index(np.nanargmax(np.abs(defect)), defect.shape)
+    totals = (float(np.nansum(np.atleast_2d(v)[lane])) for v in (known.energy, known.work, known.heat))
+    told = "energy {:+.6g}, work {:+.6g}, heat {:+.6g} in all".format(*totals)
+    told += f"; {abs(defect[lane, worst]):.1e} left over in the worst step, at t = {run.time[worst]:g}. {law.sentence}"
+    return replace(row, value=float(energy[lane, 0]), note=told)
+
+
+def _production_rows(run: Trajectory, system: System, known: Balance) -> list[Row]:
+    """What friction produced in each body, and all that was produced if that is more, step by step."""
+    lawful = run.method is not None and run.method.second_law
+    expected: Expected = "exact" if lawful else "approximate"
+    promise = "never negative" if lawful else "-"
+    # An entropy is known up to a constant, so that a small one says nothing about what is small.
+    size = np.abs(run._entropies).max(axis=(1, 2), initial=1.0, where=np.isfinite(run._entropies))
+    parts = {f"entropy produced in {S}": known.produced[..., a] for a, S in enumerate(system.entropies)}
+    if len(parts) > 1:
+        parts["entropy produced"] = known.production
+    if lawful:  # a promise about steps is judged by steps, not by what is between the nodes
+        parts = {name: np.where(known.exact, v, np.nan) for name, v in parts.items()}
+    theory = "not negative: second law"
+    return [_sign_row(run, name, theory, expected, promise, v, size) for name, v in parts.items()]
+
+
+def _hypotheses(run: Trajectory, system: System) -> list[Row]:
+    """Temperatures, the power of friction and conductances at the nodes; rounding is measured by their size."""
+    assumed = {f"temperature of {S}": T for S, T in zip(system.entropies, system.temperatures, strict=True)}
+    heats = zip(system.entropies, friction_heat(system), strict=True)
+    assumed |= {f"power of friction that warms {S}": P for S, P in heats if P != 0}
+    assumed |= {f"conductance of {c.body}, {c.to}": c.conductance for c in system.conduction}
+    rows: list[Row] = []
+    for name, e in assumed.items():
+        values = np.atleast_2d(run.quantity(fast(e)))
+        size = np.abs(values).max(axis=1, initial=0.0, where=np.isfinite(values))
+        row = _sign_row(run, name, "positive: hypothesis", "exact", "-", values, size)
+        rows.append(replace(row, strict=name.startswith("temperature")))
+    return rows
+
+
+def _sign_row(
+    run: Trajectory, name: str, theory: str, expected: Expected, promise: str, values: Array, size: Array
+) -> SignRow:
+    """A row from values that must not be negative, along steps or at nodes."""
+    values = np.atleast_2d(values)
+    scaled = values / np.where(size > 0, size, 1.0)[:, None]
+    if not np.isfinite(scaled).any():
+        return SignRow(name, theory, "", "nothing", promise, np.nan, np.nan, 0.0, least=np.nan, when=np.nan)
+    lane, place = np.unravel_index(np.nanargmin(scaled), scaled.shape)
+    below = max(0.0, -float(scaled[lane, place]))
+    negative = np.nonzero(scaled < -ROUNDING)[1]
+    return SignRow(
+        name, theory, "", expected, promise, float(values[lane, 0]), below, 0.0,
+        least=float(values[lane, place]), when=float(run.time[place]),
+        since=float(run.time[negative.min()]) if len(negative) else float(run.time[place]),
+    )  # fmt: skip
 
 
 def _discrete_rows(run: Trajectory, system: DiscreteSystem) -> list[Row]:

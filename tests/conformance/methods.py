@@ -5,6 +5,7 @@ from __future__ import annotations
 import dalembert as da
 from dalembert.errors import MethodError
 from dalembert.methods import REGISTRY
+from dalembert.run.plan import check_method
 
 _SIZES = {
     da.Gauss: [(1,), (2,), (3,), (4,)],
@@ -28,7 +29,7 @@ METHODS = [kind(*size) for kind in REGISTRY.values() if not kind.adaptive for si
 def accepts(method, case) -> bool:
     """Whether a method takes a system; what it refuses, it refuses in words (see tests/errors)."""
     try:
-        method.check(case().system)
+        check_method(case().system, method)
     except MethodError:
         return False
     return True

@@ -130,3 +130,113 @@ def chetaev() -> Case:
 
 
 ALL = (free, forced, holonomic, nonholonomic, independent_variations, both_kinds, chetaev)
+
+
+# -------------------- with heat --------------------
+
+S, S1, S2 = da.entropies("S S1 S2")
+
+# Masses that fall with the entropy: then -dL/dS is positive whatever the velocity.
+_WARM_MASSES = (1 + a * exp(-S / 2)) * x.dot**2 / 2 + (2 + sin(x)) * y.dot**2 / 2
+_BODY = exp(S) * (1 + x**2 / 8) + b * S
+
+
+@cache
+def heated() -> Case:
+    """Kinetic energy and spring depend on the entropy; friction is nonlinear and depends on the temperature; heat flows."""
+    T = exp(S)
+    system = da.System(
+        "heated",
+        [x, y],
+        kinetic=_WARM_MASSES,
+        potential=x**4 / 4 + b * x * y + y**2,
+        entropies=[S],
+        internal_energy=_BODY,
+        friction={x: -(0.3 + T / 5) * x.dot * (1 + x.dot**2), y: -0.2 * exp(x / 2) * y.dot / T},
+        heat={S: cos(2 * t) / 4 + x.dot / 5},
+        forces={y: sin(t) * x},
+    )
+    return Case(system, {x: 0.7, y: -0.4, S: 0.1, x.dot: 0.3, y.dot: 0.9}, {a: 0.3, b: 0.8})
+
+
+@cache
+def isolated() -> Case:
+    """Two bodies that rub, conduct heat to each other by a conductance that varies, and feel nothing from outside."""
+    system = da.System(
+        "isolated",
+        [x, y],
+        kinetic=(1 + a * exp(-S1 / 2)) * x.dot**2 / 2 + (1 + x**2 / 4) * y.dot**2 / 2,
+        potential=x**4 / 4 + x * y + y**2,
+        entropies=[S1, S2],
+        internal_energy=exp(S1) * (1 + y**2 / 8) + 2 * exp(S2 / 2),
+        friction={S1: {x: -0.3 * exp(S1 / 3) * x.dot * (1 + y.dot**2)}, S2: {x: -0.1 * x.dot, y: -0.4 * y.dot}},
+        conduction={(S1, S2): b * (1 + x**2)},
+    )
+    return Case(system, {x: 0.7, y: -0.4, S1: 0.8, S2: 0.1, x.dot: 0.3, y.dot: 0.9}, {a: 0.3, b: 0.8})
+
+
+@cache
+def warm_kinematic() -> Case:
+    """Friction that warms, a reservoir, and a kinematic constraint."""
+    system = da.System(
+        "warm, kinematic",
+        [x, y, z],
+        kinetic=(x.dot**2 + (1 + x**2 / 4) * y.dot**2 + a * (1 + exp(-S)) * z.dot**2) / 2,
+        potential=x**4 / 4 + x * y + y**2 + b * z**2 / 2,
+        entropies=[S],
+        internal_energy=exp(S),
+        friction={x: -0.4 * exp(S / 2) * x.dot, y: -0.3 * y.dot * (1 + y.dot**2)},
+        conduction={(S, 1.5 + sin(t) / 4): 0.3},
+        constraints=[z.dot - y * x.dot],
+    )
+    return Case(system, {x: 0.6, y: 0.5, z: 0.1, S: 0.2, x.dot: 0.3, y.dot: -0.5}, {a: 1.2, b: 0.7})
+
+
+@cache
+def warm_holonomic() -> Case:
+    """Friction that warms, on an ellipsoid."""
+    system = da.System(
+        "warm, holonomic",
+        [x, y, z],
+        kinetic=(x.dot**2 + a * y.dot**2 + (1 + exp(-S)) * z.dot**2) / 2,
+        potential=x * y + z**3 / 3 + b * z,
+        entropies=[S],
+        internal_energy=exp(S) * (1 + x**2 / 8),
+        friction={x: -0.4 * exp(S / 2) * x.dot, y: -0.3 * y.dot * (1 + y.dot**2)},
+        constraints=[x**2 + 2 * y**2 + 3 * z**2 - 3],
+    )
+    return Case(system, {x: 0.0, y: 0.0, z: 1.0, S: 0.2, x.dot: 0.8, y.dot: 0.5}, {a: 1.4, b: 0.6})
+
+
+THERMAL = (heated, isolated, warm_kinematic, warm_holonomic)
+
+
+# -------------------- where laws are broken --------------------
+
+
+@cache
+def rough_patch() -> Case:
+    """A cart on a floor that is rough in one place: a step may be weighed by what it meets there, forward or backward."""
+    system = da.System(
+        "rough patch",
+        [x],
+        kinetic=x.dot**2 / 2,
+        entropies=[S],
+        internal_energy=exp(S),
+        friction={x: -x.dot * exp(-2000 * (x - 0.3) ** 2)},
+    )
+    return Case(system, {x: 0.0, x.dot: 1.0, S: 0.0}, {})
+
+
+@cache
+def valve() -> Case:
+    """Two bodies at rest whose conductance depends on how warm one of them is."""
+    system = da.System(
+        "valve",
+        [x],
+        kinetic=x.dot**2 / 2,
+        entropies=[S1, S2],
+        internal_energy=exp(S1) + exp(S2),
+        conduction={(S1, S2): 1 + 10 * S1**2},
+    )
+    return Case(system, {x: 0.0, x.dot: 0.0, S1: 1.0, S2: 0.0}, {})

@@ -36,8 +36,8 @@ def reference(case, until=T):
 
 
 def state(run):
-    q = run.system.coordinates
-    return np.array([[run[c][-1], run[c.dot][-1], run[c.momentum][-1]] for c in q])
+    mechanical = [s for c in run.system.coordinates for s in (c, c.dot, c.momentum)]
+    return np.array([run[s][-1] for s in (*mechanical, *run.system.entropies)])
 
 
 def computed(case, method, n, start=None):
@@ -58,7 +58,7 @@ def observed_order(case, method, start=None):
     return slope(steps, [np.abs(state(run) - exact).max() for run in runs])
 
 
-CASES = (*systems.ALL, systems.separable, systems.separable_forced)
+CASES = (*systems.ALL, systems.separable, systems.separable_forced, *systems.THERMAL)
 
 
 @pytest.mark.parametrize(("method", "case"), [(m, c) for m in METHODS for c in CASES if accepts(m, c)], ids=named)
@@ -76,6 +76,18 @@ def test_control_a_start_by_a_straight_line_spoils_the_second_order():
         return {q_.at(0): c.start[q_] for q_ in q} | {q_.at(1): c.start[q_] + h * c.start[q_.dot] for q_ in q}
 
     assert abs(observed_order(systems.free, da.Midpoint(), straight) - 1) < 0.2
+
+
+@pytest.mark.parametrize("method", [m for m in METHODS if accepts(m, systems.isolated) and m.order <= 4], ids=repr)
+def test_order_of_each_entropy_and_of_the_energy(method):
+    """The check above sees the largest error alone; entropies and energy, looked at by themselves, converge as well."""
+    steps, exact = STEPS[method.order], reference(systems.isolated)
+    runs = [computed(systems.isolated, method, n) for n in steps]
+    measured = {S: lambda run, S=S: run[S][-1] for S in exact.system.entropies}
+    measured |= {} if method.first_law else {"energy": lambda run: run.energy[-1]}
+    for name, value in measured.items():
+        observed = slope(steps, [abs(value(run) - value(exact)) for run in runs])
+        assert observed > method.order - 0.3, f"{name}: claimed {method.order}, observed {observed:.3f}"
 
 
 CONSTRAINED = (systems.holonomic, systems.nonholonomic, systems.both_kinds)

@@ -11,9 +11,10 @@ import dalembert as da
 from dalembert import cos, exp, sin
 from dalembert.budget import Budget
 from dalembert.symbolic import fast, vanishes
+from dalembert.theory.algebra import Allowance
 from dalembert.theory.distributions import flag
 from dalembert.theory.factors import _natani, integrating_factor
-from dalembert.theory.integrability import Allowance, curl, frobenius_residuals, is_integrable, makes_exact
+from dalembert.theory.integrability import curl, frobenius_residuals, is_integrable, makes_exact
 from dalembert.theory.sampling import highest_rank, points_on
 
 x, y, z, u, w = FIVE = da.coordinates("x y z u w")
@@ -249,3 +250,19 @@ def test_frobenius_for_one_form_is_the_triple_identity():
         triple = fast(row[m]) * d[i, j] + fast(row[i]) * d[j, m] - fast(row[j]) * d[i, m]
         assert vanishes(fast(e) - triple)
     assert any(not vanishes(e) for e in frobenius_residuals([row], FIVE).values())
+
+
+def test_coefficients_in_floating_point_are_those_that_were_meant():
+    """0.3/0.1 and 0.21/0.07 differ in the last digit, but the second constraint says what the first says."""
+    again = da.classify([0.1 * x.dot + 0.3 * y.dot, 0.07 * x.dot + 0.21 * y.dot], coordinates=[x, y, z])
+    assert again.rank == 1 and again.redundant[0].follows_from == (0,)
+    other = da.classify([0.1 * x.dot + 0.3 * y.dot, 0.07 * x.dot + 0.2100001 * y.dot], coordinates=[x, y, z])
+    assert other.rank == 2
+
+
+@pytest.mark.parametrize("bent", [0, 1e-6])
+def test_an_integrable_form_in_floating_point(bent):
+    """A factor times a differential, multiplied out: every coefficient is rounded by itself."""
+    factor, g = 0.7 + 0.3 * x * y + 0.11 * z, 0.13 * x**2 * y + 0.37 * y * z + 0.7 * sin(0.9 * x * z)
+    row = [sympy.expand(factor * g.diff(q)) for q in (x, y, z)]
+    assert is_integrable([*row[:2], row[2] + bent * x], (x, y, z)) == (bent == 0)

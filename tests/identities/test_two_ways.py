@@ -135,3 +135,19 @@ def test_starts_agree():
     c = da.simulate(example.system, da.Midpoint(), start=places, **common)
     assert np.abs(a.theta1 - b.theta1).max() < 1e-12
     assert np.abs(a.theta1 - c.theta1).max() < 1e-9
+
+
+def test_one_stage_is_the_midpoint_rule():
+    """002, T4 on a known pair: the discrete Hamiltonian map of the midpoint L_d is the implicit midpoint rule on (q, p).
+
+    On (q, p) the rule evaluates Hamilton's equations at the mean of both ends; that is Gauss(1), and Galerkin(1) in L_d.
+    """
+    e = da.gallery.load("double-pendulum")
+    runs = [
+        da.simulate(e.system, method, h=0.02, steps=200, start=e.start, parameters=e.parameters)
+        for method in (da.Midpoint(), da.Gauss(1), da.Galerkin(1), da.Trapezoidal())
+    ]
+    midpoint, gauss, galerkin, control = (np.array([run[c] for c in e.system.coordinates]) for run in runs)
+    assert np.abs(gauss - midpoint).max() < 1e-11
+    assert np.abs(galerkin - midpoint).max() < 1e-11
+    assert np.abs(control - midpoint).max() > 1e-4

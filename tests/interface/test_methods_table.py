@@ -9,6 +9,7 @@ import pytest
 import dalembert as da
 from dalembert.methods import REGISTRY
 from dalembert.methods.table import _formula, markdown, method_table, probes, text
+from dalembert.run.plan import check_method
 
 ROWS = {row.name.split("(")[0]: row for row in method_table()}
 PAGE = Path(__file__).parents[2] / "docs" / "choosing-a-method.md"
@@ -38,6 +39,9 @@ def test_claims_are_those_of_the_class(name):
     assert (row.symplectic, row.symmetric) == tuple("yes" if c else "no" for c in (method.symplectic, method.symmetric))
     assert ("momenta" in row.preserves) == method.momentum
     assert ("energy" in row.preserves) == method.energy
+    assert ("first law" in row.preserves) == method.first_law
+    assert ("second law" in row.preserves) == method.second_law
+    assert (row.accepts["heat"] == "yes") == method.thermal
     assert method.adaptive or row.order.startswith(str(method.order)) or "s" in row.order
 
 
@@ -45,7 +49,8 @@ def test_a_composition_has_the_claims_of_what_it_composes():
     row = ROWS["Composition"]
     assert row.symplectic == row.implicit == "as composed"
     assert row.symmetric == "yes"
-    assert row.preserves == "(momenta), constraints, (energy)"
+    assert row.preserves == "(momenta), constraints, (energy), (first law)"
+    assert row.accepts["heat"] == "some"
 
 
 @pytest.mark.parametrize("name", [n for n in REGISTRY if n not in ("Composition", "Reference")])
@@ -56,7 +61,7 @@ def test_what_is_accepted_makes_a_step_and_what_is_not_is_refused(name):
             assert method.step_map(system).state
         else:
             with pytest.raises(da.MethodError):
-                method.step_map(system)
+                check_method(system, method)
 
 
 def test_implicit():

@@ -9,17 +9,10 @@ import sympy
 import dalembert as da
 from dalembert import cos, sin
 from dalembert.symbolic import fast, vanishes
+from dalembert.theory.algebra import Allowance, read
 from dalembert.theory.charts import check_chart
 from dalembert.theory.distributions import bracket, derived_flag, derived_system
-from dalembert.theory.integrability import (
-    Allowance,
-    frobenius_residuals,
-    is_exact,
-    is_integrable,
-    makes_exact,
-    read,
-    triple_residuals,
-)
+from dalembert.theory.integrability import frobenius_residuals, is_exact, is_integrable, makes_exact, triple_residuals
 from dalembert.theory.sampling import points_on
 
 x, y, z, theta, phi = da.coordinates("x y z theta phi")

@@ -26,28 +26,46 @@ load = cache(gallery.load)
 
 
 def derived(example: Example, *expressions: sympy.Expr) -> Any:
-    """A function (q, v, parameters, field, time) -> values of the expressions, all numbers."""
+    """A function (q, v, S, parameters, field, time) -> values of the expressions, all numbers."""
     s = example.system
-    return sympy.lambdify([s.coordinates, s.velocities, s.parameters, FIELD, time], expressions, "math", cse=True)
+    symbols = [s.coordinates, s.velocities, s.entropies, s.parameters, FIELD, time]
+    return sympy.lambdify(symbols, expressions, "math", cse=True)
+
+
+def entropy_rates(system: Any) -> dict[Any, sympy.Expr]:
+    """S.dot = power/T for each entropy: heat received and conducted, and what friction takes from the motion."""
+    T = {S: -system.lagrangian.diff(S) for S in system.entropies}
+    power = dict(zip(system.entropies, system.heat, strict=True))
+    for S, row in zip(system.entropies, system.friction, strict=True):
+        power[S] -= sympy.Add(*(f * v for f, v in zip(row, system.velocities, strict=True)))
+    for c in system.conduction:
+        flow = c.conductance * (T.get(c.to, c.to) - T[c.body])
+        power[c.body] += flow
+        if c.to in T:
+            power[c.to] -= flow
+    return {S: power[S] / T[S] for S in system.entropies}
 
 
 @cache
 def bordered(name: str) -> Any:
-    """The numbers M, A, force and rate of [[M, A^T], [A, 0]] (a, -lambda) = (force, rate)."""
+    """The numbers M, A, force and rate of [[M, A^T], [A, 0]] (a, -lambda) = (force, rate), and the rates of entropies."""
     system = load(name).system
     q, v = system.coordinates, system.velocities
     field = sympy.Add(*(sympy.Rational(2 + i, 10) * c for i, c in enumerate(q)))
     lagrangian = system.lagrangian + FIELD * field
+    warming = entropy_rates(system)
 
     def rate(expression: sympy.Expr) -> sympy.Expr:
-        return sympy.Add(expression.diff(time), *(expression.diff(c) * w for c, w in zip(q, v, strict=True)))
+        moving = [*zip(q, v, strict=True), *warming.items()]
+        return sympy.Add(expression.diff(time), *(expression.diff(c) * w for c, w in moving))
 
     momenta = [lagrangian.diff(w) for w in v]
     forces = [f - system.dissipation.diff(w) for f, w in zip(system.forces, v, strict=True)]
+    forces = [sympy.Add(f, *(row[i] for row in system.friction)) for i, f in enumerate(forces)]
     forces = [lagrangian.diff(c) - rate(p) + f for c, p, f in zip(q, momenta, forces, strict=True)]
     forms = [velocity_form(c.expression, q, v) for c in system.constraints]
     matrix = [p.diff(w) for p in (*momenta, *forms) for w in v]
-    return derived(load(name), *matrix, *forces, *(-rate(form) for form in forms))
+    return derived(load(name), *matrix, *forces, *(-rate(form) for form in forms), *warming.values())
 
 
 def velocity_form(expression: sympy.Expr, q: Any, v: Any) -> sympy.Expr:
@@ -57,29 +75,35 @@ def velocity_form(expression: sympy.Expr, q: Any, v: Any) -> sympy.Expr:
     return sympy.Add(expression.diff(time), *(expression.diff(c) * w for c, w in zip(q, v, strict=True)))
 
 
-def accelerations(name: str, q: Any, v: Any, parameters: Any, field: float = 0.0, t: float = 0.0) -> Any:
+def rates(name: str, q: Any, v: Any, S: Any, parameters: Any, field: float = 0.0, t: float = 0.0) -> Any:
+    """Accelerations, and rates of the entropies."""
     n, m = len(q), len(q) + len(load(name).system.constraints)
-    values = bordered(name)(q, v, parameters, field, t)
+    values = bordered(name)(q, v, S, parameters, field, t)
     matrix = np.zeros((m, m))
     matrix[:, :n] = np.reshape(values[: m * n], (m, n))
     matrix[:n, n:] = matrix[n:, :n].T
-    return np.linalg.solve(matrix, values[m * n :])[:n]
+    return np.append(np.linalg.solve(matrix, values[m * n : m * n + m])[:n], values[m * n + m :])
+
+
+def accelerations(name: str, q: Any, v: Any, parameters: Any) -> Any:
+    return rates(name, q, v, [], parameters)
 
 
 def motion(name: str, parameters: dict[str, float], start: dict[str, float], times: Any, field: float = 0.0) -> Any:
-    """Positions and velocities, one row per coordinate, one column per time."""
+    """Positions, velocities and entropies, one row for each, one column per time."""
     system = load(name).system
     values = [float(parameters[p.name]) for p in system.parameters]
-    y0 = [start[s.name] for s in (*system.coordinates, *system.velocities)]
+    y0 = [start[s.name] for s in (*system.coordinates, *system.velocities, *system.entropies)]
     n = len(system.coordinates)
 
     def slope(t: float, y: Any) -> Any:
         state = y.tolist()
-        return np.concatenate([y[n:], accelerations(name, state[:n], state[n:], values, field, t)])
+        v = state[n : 2 * n]
+        return np.concatenate([v, rates(name, state[:n], v, state[2 * n :], values, field, t)])
 
     run = solve_ivp(slope, (times[0], times[-1]), y0, "DOP853", t_eval=times, rtol=1e-11, atol=1e-11)
     assert run.success
-    return run.y[:n], run.y[n:]
+    return run.y[:n], run.y[n : 2 * n], run.y[2 * n :]
 
 
 def defaults(name: str) -> tuple[dict[str, float], dict[str, float]]:
@@ -88,13 +112,13 @@ def defaults(name: str) -> tuple[dict[str, float], dict[str, float]]:
 
 
 def along(
-    name: str, expressions: list[sympy.Expr], parameters: dict[str, float], times: Any, motion: tuple[Any, Any]
+    name: str, expressions: list[sympy.Expr], parameters: dict[str, float], times: Any, motion: tuple[Any, Any, Any]
 ) -> Any:
     """Values of expressions along a motion, one row per expression."""
-    example, (q, v) = load(name), motion
+    example, (q, v, S) = load(name), motion
     f, values = derived(example, *expressions), [parameters[p.name] for p in example.system.parameters]
-    nodes = zip(q.T.tolist(), v.T.tolist(), times, strict=True)
-    return np.array([f(a, b, values, 0.0, t) for a, b, t in nodes]).T
+    nodes = zip(q.T.tolist(), v.T.tolist(), S.T.tolist(), times, strict=True)
+    return np.array([f(a, b, s, values, 0.0, t) for a, b, s, t in nodes]).T
 
 
 def energy(example: Example) -> sympy.Expr:
@@ -117,9 +141,9 @@ def test_example_is_complete(name: str) -> None:
     assert example.name == name
     assert example.description.endswith(".") and example.source
     assert set(example.parameters) == set(system.parameters)
-    assert set(example.start) == {*system.coordinates, *system.velocities}
+    assert set(example.start) == {*system.coordinates, *system.velocities, *system.entropies}
     assert 500 <= example.until / example.h <= 5000
-    known = {*system.coordinates, *system.velocities, *system.parameters, time}
+    known = {*system.coordinates, *system.velocities, *system.entropies, *system.parameters, time}
     assert all(e.free_symbols <= known for e in example.invariants.values())
 
 
@@ -139,6 +163,7 @@ CONSTRAINTS = {
     "bar-with-knife-edge": 1,
     "rod-on-driven-knives": 1,
     "car": 2,
+    "rolling-disk-with-friction": 2,
 }
 
 
@@ -180,8 +205,25 @@ DRIVEN = (
     "disc-with-pendulum-on-incline",
     "disc-with-driven-rod",
     "hung-hoop-with-pulled-bead",
+    "newton-cooling",
 )
 """Systems whose energy is not conserved."""
+
+
+BRIEF = {
+    "pendulum-chain": 1.5,
+    "double-pendulum": 4.0,
+    "disc-under-leaning-rod": 0.6,
+    "spring-against-gas": 1.0,
+    "spring-against-gas-reduced": 1.0,
+    "two-gas-chambers": 0.5,
+    "friction-heated-pendulum": 4.0,
+    "thermoelastic-double-pendulum": 1.0,
+    "heavy-top-in-fluid": 1.0,
+}
+
+PUSH = {"spring-against-gas": 100.0, "spring-against-gas-reduced": 100.0, "two-gas-chambers": 1000.0}
+"""A stronger field, where there is much energy in a gas."""
 
 
 def span(name: str) -> float:
@@ -189,7 +231,7 @@ def span(name: str) -> float:
     example = load(name)
     textbook = example.source.startswith(("Dinamica analitica", "Leyes de Newton"))
     usual = min(1.0, example.until) if textbook else 8.0
-    return {"pendulum-chain": 1.5, "double-pendulum": 4.0, "disc-under-leaning-rod": 0.6}.get(name, usual)
+    return BRIEF.get(name, usual)
 
 
 def conserved(name: str) -> list[sympy.Expr]:
@@ -203,7 +245,8 @@ def test_invariants(name: str) -> None:
     (parameters, start), expressions = defaults(name), conserved(name)
     times = np.linspace(0, span(name), 33)
     free = along(name, expressions, parameters, times, motion(name, parameters, start, times))
-    forced = along(name, expressions, parameters, times, motion(name, parameters, start, times, field=1.0))
+    field = PUSH.get(name, 1.0)
+    forced = along(name, expressions, parameters, times, motion(name, parameters, start, times, field))
     assert wobble(free).max() < 1e-8
     assert wobble(forced).min() > 1e-3
 
@@ -235,8 +278,8 @@ def test_friction_consumes_energy() -> None:
     """dE/dt = -2 R, twice the Rayleigh function: E(0) - E(t) is the integral of lam v^2."""
     parameters, start = defaults("damped-spring")
     times = np.linspace(0, 10, 4001)
-    q, v = motion("damped-spring", parameters, start, times)
-    (stored,) = along("damped-spring", [energy(load("damped-spring"))], parameters, times, (q, v))
+    q, v, none = motion("damped-spring", parameters, start, times)
+    (stored,) = along("damped-spring", [energy(load("damped-spring"))], parameters, times, (q, v, none))
     lost = np.concatenate([[0], np.cumsum(parameters["lam"] * (v[0, 1:] ** 2 + v[0, :-1] ** 2) / 2 * times[1])])
     assert np.max(np.abs(stored[0] - stored - lost)) < 1e-6
     assert lost[-1] > 0.05
@@ -415,6 +458,37 @@ CASES: dict[str, dict[str, tuple[dict[str, float], dict[str, float]]]] = {
         "fast": (positive("m", "l") | {"omega": 5.0}, across(1.4)),
         "backwards": (positive("m", "l") | {"omega": -0.7}, across(-0.8)),
     },
+    "cart-with-friction": {
+        "random": (positive("m", "mu", "nu", "T0"), some("x", "x.dot", "S")),
+        "backwards": (positive("m", "nu", "T0") | {"mu": 4.0}, {"x": 1.0, "x.dot": -1.3, "S": -0.4}),
+    },
+    "newton-cooling": {
+        "random": (positive("m", "mu", "nu", "T0", "T_e", "k"), some("x", "x.dot", "S")),
+        "no friction": (positive("m", "nu", "T0", "T_e", "k") | {"mu": 0.0}, some("x", "x.dot", "S")),
+        "colder than the air": (positive("m", "mu", "nu", "T0", "k") | {"T_e": 9.0}, some("x", "x.dot", "S")),
+        "one rate": ({"m": 2.0, "mu": 1.0, "nu": 0.5, "T0": 1.0, "T_e": 2.0, "k": 0.5}, some("x", "x.dot", "S")),
+        "nearly one rate": (
+            {"m": 2.0, "mu": 1.0, "nu": 0.5, "T0": 1.0, "T_e": 2.0, "k": 0.5 + 1e-9},
+            some("x", "x.dot", "S"),
+        ),
+    },
+    "spring-in-gas": {
+        "random": (positive("m", "eta", "U0", "alpha") | {"lam": 0.2, "S0": 0.3}, some("x", "x.dot", "S")),
+        "critical": (positive("U0", "alpha") | {"m": 2.0, "eta": 2.0, "lam": 4.0, "S0": 0.0}, some("x", "x.dot", "S")),
+        "overdamped": (positive("m", "eta", "U0", "alpha") | {"lam": 7.0, "S0": -0.2}, some("x", "x.dot", "S")),
+    },
+    "rolling-disk-with-friction": {
+        "random": (positive("m", "I", "J", "nu", "T0", "c") | {"R": 0.7}, disk(0.4, -1.3, 0.8, 0.7) | some("S")),
+        "no friction": (
+            positive("m", "I", "J", "nu", "T0") | {"R": 1.4, "c": 0.0},
+            disk(-2.4, 0.9, -1.7, 1.4) | some("S"),
+        ),
+        "straight": (positive("m", "I", "J", "nu", "T0", "c") | {"R": 0.7}, disk(0.4, 1.3, 0.0, 0.7) | some("S")),
+        "neither": (
+            positive("m", "I", "J", "nu", "T0") | {"R": 0.7, "c": 0.0},
+            disk(0.4, 1.3, 0.0, 0.7) | some("S"),
+        ),
+    },
 }
 
 EXACT = [(name, "default") for name in CASES] + [(name, case) for name in CASES for case in CASES[name]]
@@ -429,12 +503,13 @@ def parted(name: str, parameters: dict[str, float], start: dict[str, float], con
     """Largest distance of the exact solution from the integration; `control` spoils its start."""
     example = load(name)
     times = np.linspace(0, 5.0, 26)
-    q, _ = motion(name, parameters, start, times)
+    q, _, S = motion(name, parameters, start, times)
     assert example.exact is not None
     spoilt = start | {control: start[control] + 1e-5} if control else start
     exact = example.exact(times, parameters, spoilt)
-    assert list(exact) == [c.name for c in example.system.coordinates]
-    return float(max(np.max(np.abs(exact[c.name] - row)) for c, row in zip(example.system.coordinates, q, strict=True)))
+    known = [c.name for c in (*example.system.coordinates, *example.system.entropies)]
+    assert list(exact) == known
+    return float(max(np.max(np.abs(exact[c] - row)) for c, row in zip(known, (*q, *S), strict=True)))
 
 
 @pytest.mark.parametrize(("name", "case"), EXACT)
@@ -532,7 +607,7 @@ def test_chaplygin_sleigh_digest(m: float, J: float, turn: float, centre: tuple[
     values = [parameters[p.name] for p in load("chaplygin-sleigh").system.parameters]
     state = [[start[c + dot] for c in ("x", "y", "phi")] for dot in ("", ".dot")]
     assert accelerations("chaplygin-sleigh", *state, values)[2] == pytest.approx(turn, abs=1e-12)
-    q, v = motion("chaplygin-sleigh", parameters, start, np.array([0.0, 1.0]))
+    q, v, _ = motion("chaplygin-sleigh", parameters, start, np.array([0.0, 1.0]))
     (x, y, phi1), (vx, vy, rate) = q[:, -1], v[:, -1]
     assert (x + a * np.cos(phi1), y + a * np.sin(phi1), phi1) == pytest.approx(centre, abs=1e-9)
     b = np.sqrt(a**2 + J / m)

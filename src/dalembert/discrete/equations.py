@@ -3,22 +3,27 @@
     D1 L_d(q_k, q_k+1) + D2 L_d(q_k-1, q_k) + F_d-(q_k, q_k+1) + F_d+(q_k-1, q_k) + h lambda_a omega^a(q_k) = 0
     chi_a(q_k, q_k+1) = 0
 
+With entropies all of these may depend on S_k, S_k+1 too, F_d = F_ext + F_fr, and rho(q_k, q_k+1, S_k, S_k+1) = 0. They
+follow from the principle  d sum L_d + sum (F_ext- dq_k + F_ext+ dq_k+1) = 0  for all dq that vanish at both ends and all
+dS with  D_S- L_d dS_k + D_S+ L_d dS_k+1 = F_fr- dq_k + F_fr+ dq_k+1  on every step.
+
 With p_k = D2 L_d(q_k-1, q_k) + F_d+(q_k-1, q_k) carried along, this is a one-step map (q_k, p_k) -> (q_k+1, p_k+1).
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import sympy
-from sympy import Eq, Expr, Symbol
+from sympy import Eq, Expr, Function, Symbol
 from sympy.printing.pretty.pretty_symbology import pretty_symbol
 
-from ..model.coordinates import Coordinate, Multiplier, StepVelocity, _Mark, indexed, multiplier, step, time
+from ..model.coordinates import Coordinate, Entropy, Multiplier, StepVelocity, _Mark, indexed, multiplier, step, time
 from ..stepmap import Block, StepMap
-from ..symbolic import Fast, fast, gradient, substitute
+from ..symbolic import Fast, fast, free_names, gradient, substitute
 from .system import DiscreteSystem
 
 
@@ -66,11 +71,11 @@ def interior_unknowns(system: DiscreteSystem) -> tuple[list[str], dict[Fast, Fas
 
 
 def step_map(system: DiscreteSystem) -> StepMap:
-    """The discrete equations as one implicit step on (q, p)."""
-    q, h = system.coordinates, fast(step)
+    """The discrete equations as one implicit step on (q, p), and on the entropies if there are any."""
+    q, S, h = system.coordinates, system.entropies, fast(step)
     unknowns = [step_velocity(c) for c in q]
-    slots: dict[Any, Any] = {c.at(0): c for c in q}
-    slots |= {c.at(1): fast(c) + h * fast(v) for c, v in zip(q, unknowns, strict=True)}
+    slots: dict[Any, Any] = {c.at(0): c for c in (*q, *S)}
+    slots |= {c.at(1): fast(c) + h * fast(step_velocity(c)) for c in (*q, *S)}
     inner, within = interior_unknowns(system)
     slots |= {s: fast(q[k % len(q)]) + x for k, (s, x) in enumerate(within.items())}
 
@@ -84,17 +89,32 @@ def step_map(system: DiscreteSystem) -> StepMap:
     constraints = [here(chi) for chi in system.constraints]
     stationary = [here(r) for r in interior_residual(system)]
     names = (*(v.name for v in unknowns), *inner, *(m.name for m in multipliers(system)))
-    block = Block(names, (*balance, *stationary, *constraints), (fast(0),) * len(names))
+    laws = [here(law) for law in system.entropy_laws]
     kept = {m.name: fast(m) for m in multipliers(system)}
     kept |= {f"constraint.{a + 1}": chi for a, chi in enumerate(constraints)}
     return StepMap(
         name=system.name,
-        state=tuple(c.name for c in q) + tuple(c.momentum.name for c in q),
+        state=(*(c.name for c in q), *(c.momentum.name for c in q), *(s.name for s in S)),
         parameters=tuple(p.name for p in system.parameters),
-        blocks=(block,),
-        update=(*(here(fast(c.at(1))) for c in q), *(here(p) for p in momentum_plus(system))),
+        blocks=blocks(names, [*balance, *stationary, *constraints], S, laws),
+        update=(
+            *(here(fast(c.at(1))) for c in q),
+            *(here(p) for p in momentum_plus(system)),
+            *(here(fast(s.at(1))) for s in S),
+        ),
         outputs=kept,
     )
+
+
+def blocks(names: tuple[str, ...], equations: list[Fast], S: Sequence[Entropy], laws: list[Fast]) -> tuple[Block, ...]:
+    """One block; or two, where the motion does not feel how the entropies will have changed."""
+    rates = tuple(step_velocity(s).name for s in S)
+    if not rates:
+        return (Block(names, tuple(equations), (fast(0),) * len(names)),)
+    if free_names(equations) & set(rates):
+        return (Block((*names, *rates), (*equations, *laws), (fast(0),) * (len(names) + len(rates))),)
+    first = Block(names, tuple(equations), (fast(0),) * len(names))
+    return (first, Block(rates, tuple(laws), (fast(0),) * len(rates)))
 
 
 class Node(_Mark):
@@ -107,15 +127,28 @@ class Node(_Mark):
         return indexed(base, index), f"{pretty_symbol(base)}[{index}]", self.name
 
 
+class Variation(Node):
+    """The variation of a coordinate or an entropy at a node, as printed: dx[k], dS[k+1]."""
+
+    __slots__ = ()
+
+    def _render(self) -> tuple[str, str, str]:
+        latex, pretty, plain = super()._render()
+        return rf"\delta {latex}", f"d{pretty}", f"d{plain}"
+
+
 @dataclass(frozen=True)
 class DiscreteEquations:
-    """The discrete equations of motion, to be read: text in a terminal, LaTeX in a notebook."""
+    """The discrete equations of motion, to be read: text in a terminal, LaTeX in a notebook.
+
+    lagrange, entropy, constraints are the equations; principle and variations say what they follow from.
+    """
 
     system: DiscreteSystem
 
     def _at(self, expression: Fast, first: str, second: str) -> Expr:
         """An expression in the slots, written at two neighbouring nodes."""
-        q = self.system.coordinates
+        q = (*self.system.coordinates, *self.system.entropies)
         t = time if first == "k" else time - step
         places: dict[Any, Any] = {c.at(0): Node(f"{c.name}[{first}]") for c in q}
         places |= {c.at(1): Node(f"{c.name}[{second}]") for c in q}
@@ -142,13 +175,50 @@ class DiscreteEquations:
         """The discrete kinematic constraints on the step from node k to node k+1."""
         return tuple(Eq(sympy.expand(self._at(c, "k", "k+1")), 0, evaluate=False) for c in self.system.constraints)
 
+    @cached_property
+    def entropy(self) -> tuple[Eq, ...]:
+        """The law of each entropy on the step from node k to node k+1: the discrete kinematic constraint, rho_d = 0."""
+        return tuple(Eq(self._at(r, "k", "k+1"), 0, evaluate=False) for r in self.system.entropy_laws)
+
+    @cached_property
+    def variations(self) -> tuple[Eq, ...]:
+        """D_S- L_d dS_k + D_S+ L_d dS_k+1 = F_fr- dq_k + F_fr+ dq_k+1, one per entropy: the constraint on variations."""
+        ends = [(0, "k"), (1, "k+1")]
+        pairs = zip(self.system.entropies, self.system.friction_minus, self.system.friction_plus, strict=True)
+        found = []
+        for S, *rubs in pairs:
+            slopes = gradient(self.system.lagrangian, [S.at(0), S.at(1)])
+            left = [
+                self._at(d, "k", "k+1") * Variation(f"{S.name}[{k}]") for d, (_, k) in zip(slopes, ends, strict=True)
+            ]
+            right = [
+                self._at(f, "k", "k+1") * Variation(f"{q.name}[{k}]")
+                for end, k in ends
+                for f, q in zip(rubs[end], self.system.coordinates, strict=True)
+            ]
+            found.append(Eq(sympy.Add(*left), sympy.Add(*right), evaluate=False))
+        return tuple(found)
+
+    @cached_property
+    def principle(self) -> Eq:
+        """The sum over a step in the discrete principle, its variation, which adds up to zero over every motion."""
+        s, terms = self.system, []
+        for q, *forces in zip(s.coordinates, s.external_minus, s.external_plus, strict=True):
+            work = zip(forces, ("k", "k+1"), strict=True)
+            terms += [self._at(f, "k", "k+1") * Variation(f"{q.name}[{k}]") for f, k in work]
+        action = Function("delta")(self._at(s.lagrangian, "k", "k+1"))
+        k = Symbol("k", integer=True)
+        return Eq(sympy.Sum(sympy.Add(action, *terms), (k, 0, Symbol("N") - 1)), 0, evaluate=False)
+
+    @property
+    def _equations(self) -> tuple[Eq, ...]:
+        return (*self.lagrange, *self.entropy, *self.constraints)
+
     def __str__(self) -> str:
-        return "\n\n".join(
-            sympy.pretty(e, wrap_line=False, use_unicode=True) for e in (*self.lagrange, *self.constraints)
-        )
+        return "\n\n".join(sympy.pretty(e, wrap_line=False, use_unicode=True) for e in self._equations)
 
     __repr__ = __str__
 
     def _repr_latex_(self) -> str:
-        rows = [rf"{sympy.latex(e.lhs)} &= {sympy.latex(e.rhs)}" for e in (*self.lagrange, *self.constraints)]
+        rows = [rf"{sympy.latex(e.lhs)} &= {sympy.latex(e.rhs)}" for e in self._equations]
         return r"$\displaystyle \begin{aligned}" + r" \\ ".join(rows) + r"\end{aligned}$"

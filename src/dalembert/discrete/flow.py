@@ -5,7 +5,8 @@ Forward, on (q, p), it is `equations.step_map`. Here are its inverse,
     p1 = D2 L_d(q0, q1) + F_d+(q0, q1) + h mu_a omega^a(q1),   chi(q0, q1) = 0    solved for q0 (and mu),
     p0 = -D1 L_d(q0, q1) - F_d-(q0, q1),
 
-and the flow on pairs, (q0, q1) -> (q1, q2), which needs no momenta.
+and the flow on pairs, (q0, q1) -> (q1, q2), which needs no momenta. With entropies S is carried along with q, and the
+laws rho(q0, q1, S0, S1) = 0 join the equations: backward they determine S0.
 
 Under constraints momenta are defined up to the span of the omega^a at their node: a step forward takes h lambda_a omega^a
 from p before it moves, so what comes back is p0 + h lambda_a omega^a(q0). Positions come back as they were, and going on
@@ -21,9 +22,10 @@ import sympy
 
 from ..errors import ModelError
 from ..model.coordinates import step, time
-from ..stepmap import Block, StepMap
+from ..stepmap import StepMap
 from ..symbolic import Fast, fast, free_names, jacobian, number, substitute
 from .equations import (
+    blocks,
     interior_residual,
     interior_unknowns,
     momentum_minus,
@@ -41,15 +43,15 @@ Slots = dict[object, Fast]
 
 
 def backward_step_map(system: DiscreteSystem) -> StepMap:
-    """The inverse of `step_map`: (q1, p1) at time t -> (q0, p0) at time t - h, with h > 0.
+    """The inverse of `step_map`: (q1, p1, S1) at time t -> (q0, p0, S0) at time t - h, with h > 0.
 
     After a step forward it returns to the start; its outputs `multiplier.a` are those of the forward motion at the node
     it leaves. With h < 0 it is the adjoint method.
     """
-    q, h = system.coordinates, fast(step)
+    q, S, h = system.coordinates, system.entropies, fast(step)
     velocities = [step_velocity(c) for c in q]
-    slots: Slots = {c.at(1): fast(c) for c in q} | {time: fast(time) - h}
-    slots |= {c.at(0): fast(c) - h * fast(v) for c, v in zip(q, velocities, strict=True)}
+    slots: Slots = {c.at(1): fast(c) for c in (*q, *S)} | {time: fast(time) - h}
+    slots |= {c.at(0): fast(c) - h * fast(step_velocity(c)) for c in (*q, *S)}
     inner, within = interior_unknowns(system)
     slots |= {s: slots[q[k % len(q)].at(0)] + x for k, (s, x) in enumerate(within.items())}
 
@@ -67,10 +69,14 @@ def backward_step_map(system: DiscreteSystem) -> StepMap:
     kept |= {f"constraint.{a + 1}": chi for a, chi in enumerate(constraints)}
     return StepMap(
         name=f"{system.name}, backward",
-        state=tuple(c.name for c in q) + tuple(c.momentum.name for c in q),
+        state=(*(c.name for c in q), *(c.momentum.name for c in q), *(s.name for s in S)),
         parameters=tuple(p.name for p in system.parameters),
-        blocks=(Block(names, (*balance, *stationary, *constraints), (fast(0),) * len(names)),),
-        update=(*(here(fast(c.at(0))) for c in q), *(here(p) for p in momentum_minus(system))),
+        blocks=blocks(names, [*balance, *stationary, *constraints], S, [here(law) for law in system.entropy_laws]),
+        update=(
+            *(here(fast(c.at(0))) for c in q),
+            *(here(p) for p in momentum_minus(system)),
+            *(here(fast(s.at(0))) for s in S),
+        ),
         outputs=kept,
     )
 
@@ -81,8 +87,9 @@ def beginnings(system: DiscreteSystem) -> list[Fast]:
     One that involves the end alone, as a holonomic one does, holds at every node: at the beginning it is the same
     function one step earlier. The others bind both ends and stay as they are.
     """
-    first = {c.at(0).name for c in system.coordinates}
-    earlier = {c.at(1): c.at(0) for c in system.coordinates} | {time: fast(time) - fast(step)}
+    whole = (*system.coordinates, *system.entropies)
+    first = {c.at(0).name for c in whole}
+    earlier = {c.at(1): c.at(0) for c in whole} | {time: fast(time) - fast(step)}
     return [chi if free_names([chi]) & first else substitute(chi, earlier) for chi in system.constraints]
 
 
@@ -90,29 +97,31 @@ def pair_map(system: DiscreteSystem) -> StepMap:
     """The discrete flow (q0, q1) -> (q1, q2), between times t, t + h and t + h, t + 2h; unknowns (q2 - q1)/h and lambda.
 
     D1 L_d(q1, q2) + F_d-(q1, q2) + D2 L_d(q0, q1) + F_d+(q0, q1) + h lambda_a omega^a(q1) = 0,   chi(q1, q2) = 0
+
+    With entropies the state is (q0, q1, S0, S1), with rho = 0 on it, and rho(q1, q2, S1, S2) = 0 is solved too.
     """
-    q, h = system.coordinates, fast(step)
+    q, S, h = system.coordinates, system.entropies, fast(step)
     if system.interior:
         raise ModelError(
             f"pair_map: {system.name!r} has positions inside the step, so two positions do not tell the momentum. Use "
             f"step_map, which carries it along."
         )
-    velocities = [step_velocity(c) for c in q]
-    later: Slots = {c.at(0): fast(c.at(1)) for c in q} | {time: fast(time) + h}
-    later |= {c.at(1): fast(c.at(1)) + h * fast(v) for c, v in zip(q, velocities, strict=True)}
+    later: Slots = {c.at(0): fast(c.at(1)) for c in (*q, *S)} | {time: fast(time) + h}
+    later |= {c.at(1): fast(c.at(1)) + h * fast(step_velocity(c)) for c in (*q, *S)}
     at_node: Slots = {c: fast(c.at(1)) for c in q} | {time: fast(time) + h}
     balance = [
         plus - substitute(minus, later) + h * substitute(r, at_node)
         for plus, minus, r in zip(momentum_plus(system), momentum_minus(system), node_reaction(system), strict=True)
     ]
     constraints = [substitute(chi, later) for chi in system.constraints]
-    names = tuple(s.name for s in (*velocities, *multipliers(system)))
+    laws = [substitute(law, later) for law in system.entropy_laws]
+    names = tuple(s.name for s in (*(step_velocity(c) for c in q), *multipliers(system)))
     return StepMap(
         name=f"{system.name}, pairs",
-        state=tuple(c.at(k).name for k in (0, 1) for c in q),
+        state=(*(c.at(k).name for k in (0, 1) for c in q), *(s.at(k).name for k in (0, 1) for s in S)),
         parameters=tuple(p.name for p in system.parameters),
-        blocks=(Block(names, (*balance, *constraints), (fast(0),) * len(names)),),
-        update=(*(fast(c.at(1)) for c in q), *(later[c.at(1)] for c in q)),
+        blocks=blocks(names, [*balance, *constraints], S, laws),
+        update=tuple(e for group in (q, S) for k in (0, 1) for e in (later[c.at(k)] for c in group)),
         outputs={m.name: fast(m) for m in multipliers(system)},
     )
 
@@ -125,14 +134,34 @@ def step_matrix(system: DiscreteSystem) -> list[list[Fast]]:
 
     Where omega and D2 chi have full rank, it is invertible exactly if the pairing of D2 D1 L_d (+ D2 F_d-) between D at q0
     and the kernel of D2 chi is non-degenerate; that L_d is regular is neither needed nor enough.
+
+    With entropies D2 is the derivative by (q1, S1), and the laws rho are rows after those of the momenta: the matrix M+
+    of a regular thermomechanical system, up to signs of rows.
     """
-    q = system.coordinates
-    ends: list[Fast] = [fast(c.at(1)) for c in q] + system.interior_slots()
-    first = {c: fast(c.at(0)) for c in q}
-    forms = [[substitute(a, first) for a in row] for row in system.variations]
+    whole = (*system.coordinates, *system.entropies)
+    ends: list[Fast] = [fast(c.at(1)) for c in whole] + system.interior_slots()
     balance = [-p for p in momentum_minus(system)]
-    rows = jacobian([*balance, *interior_residual(system), *system.constraints], ends)
-    m, n = len(forms), len(q)
+    rows = jacobian([*balance, *system.entropy_laws, *interior_residual(system), *system.constraints], ends)
+    return _bordered(system, rows, {c: fast(c.at(0)) for c in system.coordinates})
+
+
+def backward_matrix(system: DiscreteSystem) -> list[list[Fast]]:
+    """The matrix that determines a step backward, in the slots: rows of
+
+    [ D1 D2 L_d + D1 F_d+    h omega^T ]      D1 the derivative by (q0, S0), omega at q1; with entropies M-, up to signs
+    [ D1 rho                 0         ]
+    [ D1 chi                 0         ]
+    """
+    whole = (*system.coordinates, *system.entropies)
+    ends: list[Fast] = [fast(c.at(0)) for c in whole] + system.interior_slots()
+    equations = [*momentum_plus(system), *system.entropy_laws, *interior_residual(system), *beginnings(system)]
+    return _bordered(system, jacobian(equations, ends), {c: fast(c.at(1)) for c in system.coordinates})
+
+
+def _bordered(system: DiscreteSystem, rows: list[list[Fast]], node: Slots) -> list[list[Fast]]:
+    """The columns of the multipliers, h omega^T at a node, added to the rows of the momenta."""
+    forms = [[substitute(a, node) for a in row] for row in system.variations]
+    m, n = len(forms), len(system.coordinates)
     border = [[fast(step) * w[i] for w in forms] for i in range(n)] + [[fast(0)] * m] * (len(rows) - n)
     return [row + right for row, right in zip(rows, border, strict=True)]
 
@@ -141,12 +170,12 @@ def step_matrix(system: DiscreteSystem) -> list[list[Fast]]:
 
 
 def sample_pairs(system: DiscreteSystem, count: int = 6) -> list[dict[str, float]]:
-    """Random values of all slots, parameters, time and step, with (q0, q1) on the discrete constraints."""
+    """Random values of all slots, parameters, time and step, on the discrete constraints and the laws of entropy."""
     import numpy as np
 
-    slots = [c.at(k).name for k in (0, 1) for c in system.coordinates]
+    slots = [c.at(k).name for k in (0, 1) for c in (*system.coordinates, *system.entropies)]
     others = [*(s.name for s in system.interior_slots()), *(p.name for p in system.parameters), time.name, step.name]
-    chi = list(dict.fromkeys([*system.constraints, *beginnings(system)]))
+    chi = list(dict.fromkeys([*system.constraints, *beginnings(system), *system.entropy_laws]))
     slopes = jacobian(chi, slots)
     rng = np.random.default_rng(0)
     found = []
@@ -171,8 +200,8 @@ def evaluated(system: DiscreteSystem, expressions: Sequence[Fast], run: Trajecto
     """
     import numpy as np
 
-    q = system.coordinates
-    if q != run.system.coordinates or (run.every != 1 and not nodes):
+    q = (*system.coordinates, *system.entropies)
+    if q != (*run.system.coordinates, *run.system.entropies) or (run.every != 1 and not nodes):
         raise ModelError(
             f"{run!r} does not record every step of a motion in {', '.join(c.name for c in q)}. Give a run of {system.name!r} "
             f"computed with every=1."

@@ -2,7 +2,8 @@
 
     psi(q0, q1) = ((1 - b) q0 + b q1, (q1 - q0)/h),      b = 0 left, b = 1/2 midpoint, b = 1 right
 
-Time is treated as one more coordinate, so an explicit t becomes t + b h.
+Time is treated as one more coordinate, so an explicit t becomes t + b h. Entropies are treated as coordinates that come
+last: the map acts on (q, S), as psi_Q x psi_R.
 """
 
 from __future__ import annotations
@@ -81,7 +82,7 @@ class FiniteDifferenceMap(_Map):
 
 
 class ProductMap(_Map):
-    """One map for each coordinate, in order: ProductMap(left_map, midpoint_map) for two coordinates."""
+    """One map for each coordinate, then one for each entropy: ProductMap(left_map, midpoint_map) for two of them."""
 
     def __init__(self, *maps: FiniteDifferenceMap):
         if not maps or not all(isinstance(m, FiniteDifferenceMap) for m in maps):
@@ -91,14 +92,14 @@ class ProductMap(_Map):
     def base(self, q0: Any, q1: Any) -> Any:
         """The base point of each coordinate by its own map."""
         if len(self.maps) != len(q0):
-            raise ModelError(f"ProductMap has {len(self.maps)} maps, but the system has {len(q0)} coordinates.")
+            raise ModelError(_wrong_number("ProductMap has", len(self.maps), "maps", len(q0), 0))
         return vector([m.base(a, b) for m, a, b in zip(self.maps, q0, q1, strict=True)])
 
 
 class CustomMap(_Map):
     """A finite-difference map of your own: base(q0, q1) and velocity(q0, q1, h), functions of lists of expressions.
 
-    It must send (q, q) to the zero velocity at q, and be invertible near there; `discretise` checks both.
+    The lists hold the coordinates, then the entropies, in the order of the system, and so must the lists returned. It must send (q, q) to the zero velocity at q, and be invertible near there; `discretise` checks both.
     """
 
     def __init__(self, base: Callable[..., Any], velocity: Callable[..., Any] | None = None):
@@ -115,18 +116,25 @@ class CustomMap(_Map):
         return vector([fast(x) for x in self._velocity(list(q0), list(q1), h)])
 
 
-def check_map(map: Any, names: Sequence[str]) -> None:
+def check_map(map: Any, names: Sequence[str], entropies: Sequence[str] = ()) -> None:
     """psi(q, q) = 0 at q, and the derivative of psi is invertible there: by value at random points."""
     import numpy as np
 
     if not isinstance(map, _Map):
         return
-    rng, n = np.random.default_rng(0), len(names)
+    n, m = len(names), len(entropies)
+    if isinstance(map, ProductMap) and len(map.maps) != n + m:
+        raise ModelError(_wrong_number("ProductMap has", len(map.maps), "maps", n, m))
+    names = [*names, *entropies]
+    rng = np.random.default_rng(0)
     first, second = [fast(f"{x}.at(0)") for x in names], [fast(f"{x}.at(1)") for x in names]
     base = list(map.base(vector(first), vector(second)))
     velocity = list(map.velocity(vector(first), vector(second), fast("step.h")))
+    for role, given in (("base", base), ("velocity", velocity)):
+        if len(given) != n + m:
+            raise ModelError(_wrong_number(f"CustomMap: {role} returns", len(given), "expressions", n, m))
     for _ in range(3):
-        place = rng.uniform(0.2, 1.2, n)
+        place = rng.uniform(0.2, 1.2, n + m)
         at = {s.name: v for slots in (first, second) for s, v in zip(slots, place, strict=True)} | {"step.h": 0.1}
         there = [number(b, at) - q for b, q in zip(base, place, strict=True)] + [number(v, at) for v in velocity]
         if not np.abs(there).max() < 1e-12:
@@ -134,6 +142,14 @@ def check_map(map: Any, names: Sequence[str]) -> None:
         slope = [[number(d, at) for d in gradient(e, [*first, *second])] for e in (*base, *velocity)]
         if not abs(np.linalg.det(slope)) > 1e-9:
             raise ModelError("the finite-difference map is not invertible near (q, q).")
+
+
+def _wrong_number(who: str, count: int, what: str, coordinates: int, entropies: int) -> str:
+    told = f"{coordinates} coordinate{'s' if coordinates != 1 else ''}"
+    if not entropies:
+        return f"{who} {count} {what}, but the system has {told}."
+    told += f" and {entropies} entrop{'ies' if entropies != 1 else 'y'}"
+    return f"{who} {count} {what}, but the system has {told}. Give one for each: coordinates first, then entropies."
 
 
 left_map = FiniteDifferenceMap(0)

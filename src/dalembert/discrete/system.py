@@ -1,4 +1,8 @@
-"""What a discrete mechanical system is: L_d(q0, q1), discrete forces, variations and discrete kinematic constraints."""
+"""What a discrete mechanical system is: L_d(q0, q1), discrete forces, variations and discrete kinematic constraints.
+
+With entropies it is a thermomechanical one: L_d(q0, q1, S0, S1), friction told apart from external forces, and a law
+rho_d(q0, q1, S0, S1) = 0 for every entropy. `discretise` makes one from a `System`.
+"""
 
 from __future__ import annotations
 
@@ -9,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 from sympy import Expr, Symbol
 
 from ..errors import ModelError
-from ..model import checks
+from ..model import checks, thermal
 from ..model.constraints import variation
-from ..model.coordinates import Coordinate, Parameter, step, time
+from ..model.coordinates import Coordinate, Entropy, Parameter, step, time
 from ..model.system import System
 from ..symbolic import Fast, Vector, fast, gradient, slow, substitute, vector
 from .maps import Density, Discretisation, check_map
@@ -25,9 +29,15 @@ class DiscreteSystem:
     """A discrete mechanical system (Q, L_d, F_d-, F_d+, D, D_d), given directly or made by `discretise`.
 
     lagrangian:   L_d in the slots x.at(0), x.at(1), the step `dalembert.step` and `dalembert.time` (of the first node)
-    force_minus:  {x: F_d- on x}, force_plus: {x: F_d+ on x}, in the same slots
+    force_minus:  {x: F_d- on x}, force_plus: {x: F_d+ on x}, in the same slots: external forces
+    entropies:    entropies; their slots S.at(0), S.at(1) may occur everywhere
+    friction_minus, friction_plus:  {x: F_d on x} that warms the one entropy, or {S: {x: F_d on x}}
+    entropy_laws: functions rho(q0, q1, S0, S1) that vanish on every step, one per entropy
     variations:   one-forms at a node, written as for a System: z.dot - y*x.dot for dz - y dx
     constraints:  functions chi(q0, q1) that vanish on every step, in the slots
+
+    As attributes, `force_minus` and `force_plus` are the whole force on each coordinate: `external_minus` and all of
+    `friction_minus`, which has one row per entropy.
     """
 
     name: str
@@ -44,6 +54,12 @@ class DiscreteSystem:
     """Fractions of the step at which there are positions of the step's own, with respect to which L_d is stationary."""
     force_interior: tuple[Fast, ...] = ()
     """The discrete force on each interior position, coordinate by coordinate."""
+    entropies: tuple[Entropy, ...] = ()
+    entropy_laws: tuple[Fast, ...] = ()
+    external_minus: tuple[Fast, ...] = ()
+    external_plus: tuple[Fast, ...] = ()
+    friction_minus: tuple[tuple[Fast, ...], ...] = ()
+    friction_plus: tuple[tuple[Fast, ...], ...] = ()
 
     def __init__(
         self,
@@ -53,11 +69,15 @@ class DiscreteSystem:
         lagrangian: Any,
         force_minus: Mapping[Coordinate, Any] | None = None,
         force_plus: Mapping[Coordinate, Any] | None = None,
+        entropies: Sequence[Entropy] = (),
+        friction_minus: Mapping[Any, Any] | None = None,
+        friction_plus: Mapping[Any, Any] | None = None,
+        entropy_laws: Sequence[Any] = (),
         variations: Sequence[Any] = (),
         constraints: Sequence[Any] = (),
     ):
-        q = checks.coordinates(coordinates)
-        slots: set[Symbol] = {c.at(k) for c in q for k in (0, 1)}
+        q, S = checks.coordinates(coordinates), thermal.entropies(entropies)
+        slots: set[Symbol] = {c.at(k) for c in (*q, *S) for k in (0, 1)}
 
         def checked(given: Any, role: str) -> Expr:
             return checks.symbols(checks.expression(given, role), slots | {step}, role)
@@ -65,25 +85,37 @@ class DiscreteSystem:
         def forces(given: Mapping[Coordinate, Any] | None, role: str) -> tuple[Expr, ...]:
             for key in given or {}:
                 if key not in q:
-                    raise ModelError(f"{role}: {key} is not among the coordinates {', '.join(c.name for c in q)}.")
+                    raise ModelError(f"{role}: {key} is not among the coordinates {_names(q)}.")
             return tuple(checked((given or {}).get(c, 0), f"{role} on {c}") for c in q)
+
+        def friction(given: Mapping[Any, Any] | None, role: str) -> tuple[tuple[Expr, ...], ...]:
+            shares = _shares(given, q, S, role)
+            return tuple(forces(shares.get(s), role) for s in S)
 
         if len(variations) != len(constraints):
             raise ModelError(
                 f"{name}: {len(variations)} variations but {len(constraints)} constraints. A step is determined only if "
                 f"there are as many one-forms as functions chi(q0, q1)."
             )
+        if len(entropy_laws) != len(S):
+            raise ModelError(
+                f"{name}: {len(S)} entropies but {len(entropy_laws)} entropy_laws. Give one function rho of the slots for each."
+            )
         known = {s for c in q for s in (c, c.dot)}
         forms = [checks.symbols(checks.expression(w, "variation"), known, "variation") for w in variations]
         rows = tuple(variation(w, q) for w in forms)
         given = checked(lagrangian, "lagrangian")
         minus, plus = forces(force_minus, "force_minus"), forces(force_plus, "force_plus")
+        rubs = friction(friction_minus, "friction_minus"), friction(friction_plus, "friction_plus")
         chi = tuple(checked(c, "constraint") for c in constraints)
+        laws = tuple(checked(r, "entropy law") for r in entropy_laws)
+        rubbing = [f for side in rubs for row in side for f in row]
         self._put(
             name=str(name), coordinates=q, lagrangian=fast(given),
-            force_minus=tuple(map(fast, minus)), force_plus=tuple(map(fast, plus)),
             variations=tuple(tuple(map(fast, w)) for w in rows), constraints=tuple(map(fast, chi)),
-            parameters=checks.parameters((given, *minus, *plus, *chi, *forms), q), system=None,
+            parameters=checks.parameters((given, *minus, *plus, *rubbing, *chi, *forms, *laws), (*q, *S)), system=None,
+            entropies=S, entropy_laws=tuple(map(fast, laws)),
+            **_all_forces(minus, plus, *rubs),
         )  # fmt: skip
 
     def interior_slots(self) -> list[Fast]:
@@ -101,18 +133,59 @@ class DiscreteSystem:
         return made
 
     def equations(self) -> DiscreteEquations:
-        """The discrete Lagrange-d'Alembert equations; see `DiscreteEquations`."""
+        """The discrete Lagrange-d'Alembert equations, and the laws of entropy; see `DiscreteEquations`."""
         from .equations import DiscreteEquations
 
         return DiscreteEquations(self)
 
     def read(self, expression: Fast) -> Expr:
         """One of the expressions of this system, as SymPy."""
-        slots = [s for q in self.coordinates for s in (q, q.dot, q.at(0), q.at(1))]
+        slots = [s for q in (*self.coordinates, *self.entropies) for s in (q, q.dot, q.at(0), q.at(1))]
         return slow(expression, [*slots, *self.parameters, time, step])
 
     def __repr__(self) -> str:
         return f"<DiscreteSystem {self.name!r}: coordinates {', '.join(q.name for q in self.coordinates)}>"
+
+
+def _names(symbols: Sequence[Any]) -> str:
+    return ", ".join(s.name for s in symbols)
+
+
+def _shares(given: Any, q: Sequence[Coordinate], S: Sequence[Entropy], role: str) -> Mapping[Any, Any]:
+    """Discrete friction by entropy: {S: {x: expression}}."""
+    if not given:
+        return {}
+    x, s = q[0], S[0] if S else "S"
+    if not isinstance(given, Mapping):
+        raise ModelError(f"{role}: got {given!r}. Expected {{{x}: expression}}, or {{{s}: {{{x}: expression}}}}.")
+    if not S:
+        raise ModelError(f"{role}: its work becomes heat, and there is no entropy to receive it. Give entropies=[S].")
+    if not any(isinstance(key, Entropy) for key in given):
+        if len(S) > 1:
+            raise ModelError(
+                f"{role}: there are {len(S)} entropies, so say which one is warmed: {role}={{{s}: {{{x}: ...}}}}."
+            )
+        return {S[0]: given}
+    for key, row in given.items():
+        if key not in S:
+            raise ModelError(f"{role}: {key} is not among the entropies {_names(S)}.")
+        if not isinstance(row, Mapping):
+            raise ModelError(f"{role} of {key}: got {row!r}. Expected {{{x}: expression}}.")
+    return given
+
+
+def _all_forces(minus: Any, plus: Any, friction_minus: Any, friction_plus: Any) -> dict[str, Any]:
+    """The fields of forces: external ones, friction for each entropy, and what they are together."""
+
+    def whole(external: Any, friction: Any) -> tuple[Fast, ...]:
+        return tuple(sum(rubs, start=f) for f, *rubs in zip(external, *friction, strict=True))
+
+    external = tuple(map(fast, minus)), tuple(map(fast, plus))
+    rows = [tuple(tuple(map(fast, row)) for row in side) for side in (friction_minus, friction_plus)]
+    return {
+        "external_minus": external[0], "friction_minus": rows[0], "force_minus": whole(external[0], rows[0]),
+        "external_plus": external[1], "friction_plus": rows[1], "force_plus": whole(external[1], rows[1]),
+    }  # fmt: skip
 
 
 def interior_slots(coordinates: Sequence[Coordinate], count: int) -> list[Fast]:
@@ -124,7 +197,8 @@ def discretise(system: System, map: Discretisation) -> DiscreteSystem:
     """The discrete system of a system and a finite-difference map (or a variational method).
 
     L_d = h L o psi. The same rule gives the forces, applied to the virtual work F.dq, and the kinematic constraints;
-    holonomic constraints hold at the end of the step, and variations are taken at the nodes.
+    holonomic constraints hold at the end of the step, and variations are taken at the nodes. Entropies go through the
+    map as coordinates do, psi_Q x psi_R, and rho_d is the law of entropy o psi, heat included.
     """
     if not hasattr(map, "discrete_lagrangian") or isinstance(map, type):
         raise ModelError(
@@ -135,21 +209,23 @@ def discretise(system: System, map: Discretisation) -> DiscreteSystem:
         raise ModelError(f"discretise: got {system!r} ({type(system).__name__}). Expected a System.")
     if hasattr(map, "check"):
         map.check(system)
-    q = system.coordinates
-    check_map(map, [c.name for c in q])
+    # Entropies are carried through the rule as coordinates are: psi acts on Q and on each of them.
+    q, whole = system.coordinates, (*system.coordinates, *system.entropies)
+    check_map(map, [c.name for c in q], [c.name for c in system.entropies])
     t, h = fast(time), fast(step)
 
     def rule(expression: Any) -> Fast:
-        return _applied(map, _density(expression, q), q)
+        return _applied(map, _density(expression, whole), whole)
 
-    minus, plus, inner = _discrete_forces(system, map)
+    minus, plus, inner = _discrete_forces(system, map, system.external_force)
+    rubs = [_discrete_forces(system, map, row) for row in system.friction]
+    inner = tuple(sum((r[2][i] for r in rubs), start=f) for i, f in enumerate(inner))
     end = {**{c: c.at(1) for c in q}, time: t + h}
     return DiscreteSystem._made(
         name=f"{system.name}, {type(map).__name__}",
         coordinates=q,
         lagrangian=rule(system.lagrangian),
-        force_minus=minus,
-        force_plus=plus,
+        **_all_forces(minus, plus, [r[0] for r in rubs], [r[1] for r in rubs]),
         variations=tuple(tuple(fast(a) for a in w) for w in system.variations),
         constraints=tuple(
             substitute(c.expression, end) if c.is_holonomic else rule(c.expression) / h for c in system.constraints
@@ -158,6 +234,8 @@ def discretise(system: System, map: Discretisation) -> DiscreteSystem:
         system=system,
         interior=tuple(getattr(map, "interior", ())),
         force_interior=inner,
+        entropies=system.entropies,
+        entropy_laws=tuple(rule(law) / h for law in system.entropy_laws),
     )
 
 
@@ -180,21 +258,21 @@ def _density(expression: Any, q: Sequence[Coordinate]) -> Density:
     return value
 
 
-def _discrete_forces(system: System, map: Discretisation) -> tuple[tuple[Fast, ...], ...]:
+def _discrete_forces(system: System, map: Discretisation, force: Sequence[Any]) -> tuple[tuple[Fast, ...], ...]:
     """F_d-, F_d+ and interior forces: the rule applied to F.dq, where dq moves with the slots as the position does."""
-    q = system.coordinates
+    q, whole = system.coordinates, (*system.coordinates, *system.entropies)
     slots = [fast(c.at(k)) for k in (0, 1) for c in q] + interior_slots(q, len(getattr(map, "interior", ())))
     n = len(q)
-    if not any(system.force):
+    if not any(force):
         zero = (fast(0),) * len(slots)
         return zero[:n], zero[:n], zero[2 * n :]
     displacements = [fast(f"{s.name}.displacement") for s in slots]
-    densities = [_density(f, q) for f in system.force]
+    densities = [_density(f, whole) for f in force]
 
     def work(position: Vector, velocity: Vector, instant: Fast) -> Fast:
         moved = [sum(d * s for d, s in zip(gradient(x, slots), displacements, strict=True)) for x in position]
-        return sum(f(position, velocity, instant) * d for f, d in zip(densities, moved, strict=True))
+        return sum(f(position, velocity, instant) * d for f, d in zip(densities, moved[:n], strict=True))
 
     still = dict.fromkeys(displacements, 0)  # branches of kinked forces keep a displacement in sight otherwise
-    forces = tuple(substitute(f, still) for f in gradient(_applied(map, work, q), displacements))
+    forces = tuple(substitute(f, still) for f in gradient(_applied(map, work, whole), displacements))
     return forces[:n], forces[n : 2 * n], forces[2 * n :]

@@ -62,6 +62,16 @@ _FAMILIES = {
     "binary-with-linear-attraction": "springs_and_strings",
     "particles-through-cone": "springs_and_strings",
     "car": "springs_and_strings",
+    "cart-with-friction": "thermal",
+    "newton-cooling": "thermal",
+    "spring-in-gas": "thermal",
+    "spring-against-gas": "thermal",
+    "spring-against-gas-reduced": "thermal",
+    "two-gas-chambers": "warming",
+    "friction-heated-pendulum": "warming",
+    "thermoelastic-double-pendulum": "warming",
+    "rolling-disk-with-friction": "warming",
+    "heavy-top-in-fluid": "warming",
 }
 
 

@@ -11,7 +11,7 @@ from sympy import Expr, Symbol
 from ..model.system import System
 
 Exact = Callable[[Any, Mapping[str, float], Mapping[str, float]], dict[str, Any]]
-"""(times, parameters by name, start by name) -> {coordinate name: values}."""
+"""(times, parameters by name, start by name) -> {name of coordinate or entropy: values}."""
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ from ..errors import MethodError
 from ..model.system import System
 from ..stepmap import StepMap
 from ..symbolic import Fast, Vector
+from .laws import variational_laws
 
 
 class Method(ABC):
@@ -23,6 +24,8 @@ class Method(ABC):
     momentum:     momenta of cyclic coordinates are conserved to rounding
     constraints:  constraints hold on every step to the tolerance of the solver
     energy:       the energy of a conservative system is conserved, to the accuracy of a quadrature
+    first_law:    the total energy changes by external work and heat alone, to the accuracy of a quadrature
+    second_law:   friction lowers no entropy and conduction not their sum, whatever the step, where temperatures are positive
     """
 
     order: ClassVar[int]
@@ -31,6 +34,8 @@ class Method(ABC):
     momentum: ClassVar[bool] = False
     constraints: ClassVar[bool] = False
     energy: ClassVar[bool] = False
+    first_law: ClassVar[bool] = False
+    second_law: ClassVar[bool] = False
 
     impulsive: ClassVar[bool] = False
     """Whether momenta at the nodes lack part of the reaction there, so that velocities follow by projection."""
@@ -44,6 +49,9 @@ class Method(ABC):
     adaptive: ClassVar[bool] = False
     """Whether the method chooses its own step, so that h is only the spacing of the output."""
 
+    thermal: ClassVar[bool] = False
+    """Whether it takes systems with entropies."""
+
     carries: ClassVar[Literal["momentum", "velocity"]]
     """What the state holds besides positions."""
 
@@ -53,6 +61,10 @@ class Method(ABC):
     @abstractmethod
     def step_map(self, system: System) -> StepMap:
         """The method applied to a system: one implicit step."""
+
+    def laws(self, system: System) -> dict[str, Fast]:
+        """What a step does to energy and entropy, by the method's own sums (see `laws.py`); nothing if it takes no heat."""
+        return {}
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}()"
@@ -89,6 +101,10 @@ class VariationalMethod(Method):
         """The discrete equations of the discretised system, as one implicit step."""
         self.check(system)
         return step_map(self.discrete_system(system))
+
+    def laws(self, system: System) -> dict[str, Fast]:
+        """Energy and entropy by the rule of the discrete Lagrangian."""
+        return variational_laws(system, self.discrete_lagrangian) if self.thermal else {}
 
 
 def refuse(method: Method, system: System, why: str, instead: str) -> None:

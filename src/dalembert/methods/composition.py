@@ -9,6 +9,7 @@ from dataclasses import replace
 from ..errors import MethodError
 from ..model.system import System
 from ..stepmap import StepMap
+from ..symbolic import Fast
 from .base import Method, refuse
 from .midpoint import Midpoint
 
@@ -36,6 +37,9 @@ class Composition(Method):
     Composition(Midpoint(), order=4) takes a good sequence for that order (4, 6 or 8 for a method of order 2, two orders
     at a time by triple jumps for others); Composition(Midpoint(), coefficients=[...]) takes yours. The order conditions
     are checked here, to rounding.
+
+    With entropies the first law is kept where the composed method keeps it, and the energy is off by O(h^order) otherwise.
+    The second law is not kept, whatever is composed: in a step backward friction cools.
     """
 
     def __init__(
@@ -95,6 +99,16 @@ class Composition(Method):
         """As the composed method."""
         return self.method.carries
 
+    @property
+    def thermal(self) -> bool:  # type: ignore[override]
+        """As the composed method; friction warms in the forward steps and cools in the backward ones, so no second law."""
+        return self.method.thermal
+
+    @property
+    def first_law(self) -> bool:  # type: ignore[override]
+        """As the composed method."""
+        return self.method.first_law
+
     symmetric = True
     node_multipliers = False  # that of the first substep is only as good as that substep
 
@@ -110,6 +124,10 @@ class Composition(Method):
         one = self.method.step_map(system)
         fractions = tuple(c * s for c in self.coefficients for s in one.substeps)
         return replace(one, name=f"{system.name}, {self!r}", substeps=fractions)
+
+    def laws(self, system: System) -> dict[str, Fast]:
+        """Those of the composed method, in each substep."""
+        return self.method.laws(system)
 
     def __repr__(self) -> str:
         return f"Composition({self.method!r}, order={self.order})"

@@ -7,9 +7,19 @@ Along the straight line from (q0, p0) to (q1, p1), with quadrature nodes c_j and
 so the energy changes by the work of forces only: exactly if H is a polynomial the quadrature integrates, otherwise up to
 its error. A^a is the mean of the constraint's coefficients along the line, which keeps a holonomic constraint and makes
 reactions do no work (E. Celledoni, M. Farre Puiggali, E. H. Hoiseth and D. Martin de Diego, J. Nonlinear Sci. 29, 2019).
+
+With entropies the line is in (q, p, S). Friction and heat are taken once, in its middle, with the step velocity V:
+
+    (S1 - S0)/h sum b_j T_j = -F(qm, V, Sm).V + P,       conduction with the mean temperatures sum b_j T_j
+
+so what friction takes from the motion warms the bodies, to the accuracy of the quadrature (first law), and since
+F(q, V, S).V <= 0 whatever its arguments, no entropy falls by friction, and none in all by conduction (second law).
 """
 
 from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import cached_property
 
 from ..errors import MethodError
 from ..model.coordinates import step, time
@@ -17,16 +27,22 @@ from ..model.system import System
 from ..stepmap import Block, StepMap
 from ..symbolic import Fast, fast, gradient, substitute
 from ..theory.lagrange import momenta, multipliers
+from ..theory.thermo import friction_heat
 from .base import Method, refuse
+from .laws import entropy_flows
 from .quadrature import gauss_nodes, rounded, weights
 
 
 class DiscreteGradient(Method):
-    """Average vector field: order 2, symmetric, preserves the energy, also under constraints; not symplectic."""
+    """Average vector field: order 2, symmetric, preserves the energy, also under constraints; not symplectic.
+
+    With entropies it keeps both laws: the first to the accuracy of the quadrature, the second exactly, for every h.
+    """
 
     order = 2
     symmetric = True
     constraints = True
+    thermal, second_law = True, True
     composable_constrained = 2  # velocities at the nodes satisfy constraints to that order
     carries = "momentum"
 
@@ -42,6 +58,11 @@ class DiscreteGradient(Method):
         """With fewer than four nodes the error of the quadrature shows, but for polynomial energies of low degree."""
         return self.nodes >= 4
 
+    @property
+    def first_law(self) -> bool:  # type: ignore[override]
+        """As the energy."""
+        return self.energy
+
     def check(self, system: System) -> None:
         """The mean of a constraint's coefficients must not depend on velocities."""
         if not all(c.is_linear for c in system.constraints):
@@ -50,45 +71,142 @@ class DiscreteGradient(Method):
     def step_map(self, system: System) -> StepMap:
         """One block: the step velocity, a velocity at each quadrature node, the multipliers."""
         self.check(system)
-        q, h, t, n = system.coordinates, fast(step), fast(time), len(system.coordinates)
-        nodes = gauss_nodes(self.nodes)
-        c, b = [fast(rounded(x)) for x in nodes], [fast(rounded(x)) for x in weights(nodes)]
-        V = [fast(f"{x.name}.step") for x in q]
-        u = [[fast(f"{x.name}.node{j + 1}") for x in q] for j in range(self.nodes)]
-
-        def at(j: int, expression: object) -> Fast:
-            places = {x: fast(x) + c[j] * h * V[i] for i, x in enumerate(q)} | {x.dot: u[j][i] for i, x in enumerate(q)}
-            return substitute(expression, {**places, time: t + c[j] * h})
-
-        def mean(expression: object) -> Fast:
-            return sum((b[j] * at(j, expression) for j in range(self.nodes)), start=fast(0))
-
-        slopes = gradient(system.lagrangian, q)
-        reactions = [[mean(a) for a in row] for row in system.variations]
-        names = [fast(m) for m in multipliers(system)]
-        rate = [
-            mean(slopes[i] + fast(system.force[i]))
-            + sum((m * r[i] for m, r in zip(names, reactions, strict=True)), start=fast(0))
-            for i in range(n)
-        ]
-        p, moment = [fast(x.momentum) for x in q], momenta(system)
-        inner = [p[i] + c[j] * h * rate[i] - at(j, moment[i]) for j in range(self.nodes) for i in range(n)]
-        outer = [V[i] - sum((b[j] * u[j][i] for j in range(self.nodes)), start=fast(0)) for i in range(n)]
-        end = {x: fast(x) + h * V[i] for i, x in enumerate(q)} | {time: t + h}
-        held = [
-            substitute(k.expression, end) if k.is_holonomic
-            else sum((mean(a) * v for a, v in zip(k.coefficients, V, strict=True)), start=mean(k.drift))
-            for k in system.constraints
-        ]  # fmt: skip
-        unknowns = (*(v.name for v in V), *(x.name for row in u for x in row), *(m.name for m in names))
+        line = _Line(system, self.nodes)
+        q, S, h, n = system.coordinates, system.entropies, fast(step), len(system.coordinates)
+        p, moment, rate = [fast(x.momentum) for x in q], momenta(system), line.rate
+        inner = [p[i] + line.c[j] * h * rate[i] - line.at(j, moment[i]) for j in range(self.nodes) for i in range(n)]
+        nodes = range(self.nodes)
+        outer = [line.V[i] - sum((line.b[j] * line.u[j][i] for j in nodes), start=fast(0)) for i in range(n)]
+        heating = zip(line.T, line.W, line.outside, line.exchanged, line.rubbed, strict=True)
+        warmed = [T * W - outside - exchanged - rubbed for T, W, outside, exchanged, rubbed in heating]
+        held = line.constraints
+        unknowns = (
+            *(v.name for v in line.V),
+            *(w.name for w in line.W),
+            *(x.name for row in line.u for x in row),
+            *(m.name for m in multipliers(system)),
+        )
         return StepMap(
             name=f"{system.name}, {self!r}",
-            state=tuple(x.name for x in q) + tuple(x.momentum.name for x in q),
+            state=(*(x.name for x in q), *(x.momentum.name for x in q), *(s.name for s in S)),
             parameters=tuple(s.name for s in system.parameters),
-            blocks=(Block(unknowns, (*outer, *inner, *held), (fast(0),) * len(unknowns)),),
-            update=(*(end[x] for x in q), *(p[i] + h * rate[i] for i in range(n))),
+            blocks=(Block(unknowns, (*outer, *warmed, *inner, *held), (fast(0),) * len(unknowns)),),
+            update=(
+                *(line.end[x] for x in q),
+                *(p[i] + h * rate[i] for i in range(n)),
+                *(fast(s) + h * w for s, w in zip(S, line.W, strict=True)),
+            ),
             outputs={f"constraint.{a + 1}": e for a, e in enumerate(held)},
         )
 
+    def laws(self, system: System) -> dict[str, Fast]:
+        """Energy and entropy by the sums that the step is made of."""
+        line, h = _Line(system, self.nodes), fast(step)
+        outside, exchanged = [h * P for P in line.outside], [h * P for P in line.exchanged]
+        return {
+            "work": h * (_dot(line.external, line.V) - line.mean(fast(system.lagrangian).diff(fast(time)))),
+            "reactions": h * _dot(line.reaction, line.V),
+            "heat": sum(outside, start=fast(0)),
+            **entropy_flows(system, outside, exchanged, line.T),
+        }
+
     def __repr__(self) -> str:
         return f"DiscreteGradient({self.nodes})"
+
+
+class _Line:
+    """The straight line of a step: its quadrature nodes, and the means and middles along it."""
+
+    def __init__(self, system: System, count: int):
+        nodes, q = gauss_nodes(count), system.coordinates
+        self.system = system
+        self.c, self.b = [fast(rounded(x)) for x in nodes], [fast(rounded(x)) for x in weights(nodes)]
+        self.V = [fast(f"{x.name}.step") for x in q]
+        self.W = [fast(f"{s.name}.step") for s in system.entropies]
+        self.u = [[fast(f"{x.name}.node{j + 1}") for x in q] for j in range(count)]
+        self.end = {x: fast(x) + fast(step) * v for x, v in zip(q, self.V, strict=True)}
+        self.end |= {time: fast(time) + fast(step)}
+
+    def _at(self, fraction: Fast, velocity: Sequence[Fast], expression: object) -> Fast:
+        q, h = self.system.coordinates, fast(step)
+        rates = zip((*q, *self.system.entropies), (*self.V, *self.W), strict=True)
+        moved = {x: fast(x) + fraction * h * rate for x, rate in rates}
+        speeds = {x.dot: velocity[i] for i, x in enumerate(q)}
+        return substitute(expression, {**moved, **speeds, time: fast(time) + fraction * h})
+
+    def at(self, j: int, expression: object) -> Fast:
+        """At quadrature node j."""
+        return self._at(self.c[j], self.u[j], expression)
+
+    def midway(self, expression: object) -> Fast:
+        """In the middle, with the step velocity."""
+        return self._at(fast(1) / 2, self.V, expression)
+
+    def mean(self, expression: object) -> Fast:
+        """The mean over the quadrature nodes."""
+        return sum((self.b[j] * self.at(j, expression) for j in range(len(self.b))), start=fast(0))
+
+    @cached_property
+    def external(self) -> list[Fast]:
+        """The mean external force."""
+        return [self.mean(f) for f in self.system.external_force]
+
+    @cached_property
+    def reaction(self) -> list[Fast]:
+        """The reaction: multipliers times mean one-forms."""
+        forms = [[self.mean(a) for a in row] for row in self.system.variations]
+        names = [fast(m) for m in multipliers(self.system)]
+        return [_dot(names, [row[i] for row in forms]) for i in range(len(self.V))]
+
+    @cached_property
+    def rate(self) -> list[Fast]:
+        """What the momenta change by per unit of time."""
+        slopes, rubbing = gradient(self.system.lagrangian, self.system.coordinates), self.system.friction
+        friction = [sum((self.midway(row[i]) for row in rubbing), start=fast(0)) for i in range(len(self.V))]
+        parts = zip(map(self.mean, slopes), self.external, friction, self.reaction, strict=True)
+        return [sum(terms, start=fast(0)) for terms in parts]
+
+    @cached_property
+    def constraints(self) -> list[Fast]:
+        """What vanishes: a holonomic constraint at the end, the mean of a kinematic one."""
+        return [
+            substitute(k.expression, self.end) if k.is_holonomic
+            else _dot(map(self.mean, k.coefficients), self.V) + self.mean(k.drift)
+            for k in self.system.constraints
+        ]  # fmt: skip
+
+    @cached_property
+    def T(self) -> list[Fast]:
+        """The mean temperatures."""
+        return [self.mean(temperature) for temperature in self.system.temperatures]
+
+    @cached_property
+    def rubbed(self) -> list[Fast]:
+        """The power that friction turns into heat, for each entropy."""
+        return [self.midway(P) for P in friction_heat(self.system)]
+
+    @cached_property
+    def outside(self) -> list[Fast]:
+        """The heat each entropy receives from outside per unit of time; what reservoirs give goes by mean temperatures."""
+        S, received = self.system.entropies, [self.midway(P) for P in self.system.heat]
+        for c in self.system.conduction:
+            if not c.is_internal:
+                a = S.index(c.body)
+                received[a] += self.midway(c.conductance) * (self.midway(c.to) - self.T[a])
+        return received
+
+    @cached_property
+    def exchanged(self) -> list[Fast]:
+        """The heat each entropy receives from the others per unit of time, between mean temperatures."""
+        S, received = self.system.entropies, [fast(0)] * len(self.W)
+        for c in self.system.conduction:
+            if c.is_internal:
+                a, b = S.index(c.body), S.index(c.to)
+                flow = self.midway(c.conductance) * (self.T[b] - self.T[a])
+                received[a] += flow
+                received[b] -= flow
+        return received
+
+
+def _dot(a: Iterable[Fast], b: Iterable[Fast]) -> Fast:
+    return sum((x * y for x, y in zip(a, b, strict=True)), start=fast(0))

@@ -13,11 +13,12 @@ from .base import Method
 class Reference(Method):
     """Adaptive solution by SciPy; `h` is only the spacing of the output.
 
-    Constraints enter differentiated (index reduced), so they hold to the tolerance, not to rounding.
+    Constraints enter differentiated (index reduced), so they hold to the tolerance, not to rounding; so do both laws of heat.
     """
 
     order = 8
     adaptive = True
+    thermal = True
     carries = "velocity"
 
     def __init__(self, rtol: float = 1e-10, atol: float = 1e-10, solver: Literal["DOP853", "Radau"] = "DOP853"):

@@ -8,9 +8,13 @@ from .base import VariationalMethod
 
 
 class RightPoint(VariationalMethod):
-    """Right-point rule: position at the end of the step; order 1, symplectic."""
+    """Right-point rule: position at the end of the step; order 1, symplectic.
+
+    With entropies the law of entropy holds exactly on every step, so does the second law; the energy is off by O(h).
+    """
 
     order, symplectic = 1, True
+    thermal, second_law = True, True
 
     def discrete_lagrangian(self, L: Density, q0: Vector, q1: Vector, t: Fast, h: Fast) -> Fast:
         """h L(q1, (q1 - q0)/h, t + h)."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from sympy import Rational
@@ -13,13 +13,27 @@ from ..model.system import System
 from ..stepmap import Block, StepMap
 from ..symbolic import Fast, fast, substitute
 from ..theory.lagrange import motion_residual, multipliers
+from ..theory.thermo import exchanged_heat, external_power, outside_heat, reaction_power
 from .base import Method
+from .laws import entropy_flows
+
+Moved = Callable[[int, Sequence[Any]], list[Fast]]
+"""Positions (0), velocities (1) or entropies (2), moved from the start by some of the slopes found so far."""
 
 
 class ExplicitRungeKutta(Method):
-    """An explicit Runge-Kutta method on (q, v); each stage solves linear equations for accelerations and multipliers."""
+    """An explicit Runge-Kutta method on (q, v); each stage solves linear equations for accelerations and multipliers.
+
+    With entropies the state is (q, v, S). Energy is off by O(h^order), and drifts.
+    """
 
     carries = "velocity"
+    thermal = True
+
+    @property
+    def second_law(self) -> bool:  # type: ignore[override]
+        """An entropy grows by the weighted rates of the stages: where no weight is negative, friction lowers none."""
+        return all(b >= 0 for b in self.tableau()[1])
 
     @abstractmethod
     def tableau(self) -> tuple[Sequence[Sequence[Any]], Sequence[Any]]:
@@ -28,42 +42,77 @@ class ExplicitRungeKutta(Method):
     def step_map(self, system: System) -> StepMap:
         """The stages, one linear block each."""
         self.check(system)
-        rows, weights = self.tableau()
-        q, h, n = system.coordinates, fast(step), len(system.coordinates)
-        start = [fast(c) for c in q], [fast(c.dot) for c in q]
-        residual, blocks = motion_residual(system), []
-        slopes: list[tuple[list[Fast], list[Fast]]] = []
+        q, S, weights = system.coordinates, system.entropies, self.tableau()[1]
+        blocks, _, moved = self._stages(system)
+        return StepMap(
+            name=f"{system.name}, {self!r}",
+            state=(*(c.name for c in q), *(c.dot.name for c in q), *(s.name for s in S)),
+            parameters=tuple(p.name for p in system.parameters),
+            blocks=tuple(blocks),
+            update=tuple(x for part in range(3) for x in moved(part, weights)),
+            outputs={m.name: fast(x) for m, x in zip(multipliers(system), blocks[0].unknowns[len(q) :], strict=False)},
+        )
+
+    def _stages(self, system: System) -> tuple[list[Block], list[dict[Any, Fast]], Moved]:
+        """For each stage its equations, and its place: what stands for every symbol; and the way from the start."""
+        q, S, h, n = system.coordinates, system.entropies, fast(step), len(system.coordinates)
+        start = [fast(c) for c in q], [fast(c.dot) for c in q], [fast(s) for s in S]
+        residual = [*motion_residual(system), *map(fast, system.entropy_laws)]
+        blocks: list[Block] = []
+        places: list[dict[Any, Fast]] = []
+        slopes: list[tuple[list[Fast], ...]] = []
 
         def moved(part: int, coefficients: Sequence[Any]) -> list[Fast]:
             used = [(fast(a), s[part]) for a, s in zip(coefficients, slopes, strict=True) if a]
             return [x + h * sum((a * s[i] for a, s in used), start=fast(0)) for i, x in enumerate(start[part])]
 
-        for k, row in enumerate(rows):
-            Q, V = moved(0, row), moved(1, row)
-            blocks.append(_stage(system, residual, k + 1, Q, V, fast(time) + fast(sum(row)) * h))
-            slopes.append((V, [fast(name) for name in blocks[-1].unknowns[:n]]))
-        return StepMap(
-            name=f"{system.name}, {self!r}",
-            state=tuple(c.name for c in q) + tuple(c.dot.name for c in q),
-            parameters=tuple(p.name for p in system.parameters),
-            blocks=tuple(blocks),
-            update=(*moved(0, weights), *moved(1, weights)),
-            outputs={m.name: fast(x) for m, x in zip(multipliers(system), blocks[0].unknowns[n:], strict=True)},
-        )
+        for k, row in enumerate(self.tableau()[0]):
+            place = [moved(part, row) for part in range(3)]
+            places.append(_place(system, k + 1, place, fast(time) + fast(sum(row)) * h))
+            blocks.append(_stage(system, residual, k + 1, places[-1]))
+            found = [fast(name) for name in blocks[-1].unknowns]
+            slopes.append((place[1], found[:n], found[len(found) - len(S) :]))
+        return blocks, places, moved
+
+    def laws(self, system: System) -> dict[str, Fast]:
+        """Weighted sums over the stages."""
+        _, places, _ = self._stages(system)
+        quantities = {
+            "work": external_power(system),
+            "reactions": reaction_power(system),
+            "heat": sum(outside_heat(system), start=fast(0)),
+            **entropy_flows(system, outside_heat(system), exchanged_heat(system), list(map(fast, system.temperatures))),
+        }
+        used = [(fast(b), place) for b, place in zip(self.tableau()[1], places, strict=True) if b]
+        return {
+            name: fast(step) * sum((b * substitute(e, place) for b, place in used), start=fast(0))
+            for name, e in quantities.items()
+        }
 
 
-def _stage(system: System, residual: Sequence[Fast], k: int, Q: Sequence[Fast], V: Sequence[Fast], t: Fast) -> Block:
-    """Accelerations and multipliers of one stage: a linear block."""
-    q = system.coordinates
-    sought = [c.ddot for c in q] + list(multipliers(system))
-    names = tuple(f"stage{k}.{s.name}" for s in sought)
-    places = {c: Q[i] for i, c in enumerate(q)} | {c.dot: V[i] for i, c in enumerate(q)} | {time: t}
-    places |= {s: fast(name) for s, name in zip(sought, names, strict=True)}
-    return Block(names, tuple(substitute(r, places) for r in residual), (fast(0),) * len(names))
+def _sought(system: System) -> list[Any]:
+    """Accelerations, multipliers and rates of entropies."""
+    return [*(c.ddot for c in system.coordinates), *multipliers(system), *(s.dot for s in system.entropies)]
+
+
+def _place(system: System, k: int, place: Sequence[Sequence[Fast]], t: Fast) -> dict[Any, Fast]:
+    """What stands for every symbol in stage k."""
+    known = [*system.coordinates, *system.velocities, *system.entropies]
+    places = dict(zip(known, (x for part in place for x in part), strict=True)) | {time: t}
+    return places | {s: fast(f"stage{k}.{s.name}") for s in _sought(system)}
+
+
+def _stage(system: System, residual: Sequence[Fast], k: int, place: dict[Any, Fast]) -> Block:
+    """Accelerations, multipliers and rates of entropies of one stage: a linear block."""
+    names = tuple(f"stage{k}.{s.name}" for s in _sought(system))
+    return Block(names, tuple(substitute(r, place) for r in residual), (fast(0),) * len(names))
 
 
 class RungeKutta4(ExplicitRungeKutta):
-    """Classical Runge-Kutta: order 4, not symplectic, drifts in energy and off constraints."""
+    """Classical Runge-Kutta: order 4, not symplectic, drifts in energy and off constraints.
+
+    Its weights are positive, so that it keeps the second law, but not the first.
+    """
 
     order = 4
 
@@ -74,7 +123,10 @@ class RungeKutta4(ExplicitRungeKutta):
 
 
 class DormandPrince8(ExplicitRungeKutta):
-    """The twelve-stage method of order 8 of Dormand and Prince, with a fixed step: not symplectic, a strong control."""
+    """The twelve-stage method of order 8 of Dormand and Prince, with a fixed step: not symplectic, a strong control.
+
+    Some of its weights are negative: with long steps friction may cool, against the second law.
+    """
 
     order = 8
 

@@ -12,8 +12,10 @@ from functools import cache
 from inspect import signature
 from typing import Any
 
+from sympy import exp
+
 from ..errors import MethodError
-from ..model.coordinates import coordinates, time
+from ..model.coordinates import coordinates, entropies, time
 from ..model.system import System
 from . import REGISTRY
 from .base import Method
@@ -36,7 +38,9 @@ class MethodRow:
     """For every kind of system: "yes", "-", or "some" where only some methods that can be composed accept it."""
 
 
-NOTE = """The last columns say which systems a method accepts; "separable" is free with constant masses.
+NOTE = """The last columns say which systems a method accepts; "separable" is free with constant masses, "heat" has entropies.
+first law: the energy changes by work and heat alone, friction included; second law: no step lowers an entropy by friction,
+or the sum of all by conduction, however long it is.
 implicit, except ...: with constant masses, systems of these kinds need no iteration.
 Composition: "as composed", "some" and parentheses stand for what some of the methods that can be composed have."""
 
@@ -74,7 +78,10 @@ def _row(kind: type[Method]) -> MethodRow:
     size, orders = _sizes(kind)
     variants = _variants(kind)
     accepted = {name: [_takes(m, system) for m in variants] for name, system in probes().items()}
-    kept = {"momenta": "momentum", "constraints": "constraints", "energy": "energy"}
+    kept = {
+        "momenta": "momentum", "constraints": "constraints", "energy": "energy",
+        "first law": "first_law", "second law": "second_law",
+    }  # fmt: skip
     if not any(taken for name, lane in accepted.items() if probes()[name].constraints for taken in lane):
         del kept["constraints"]  # inherited, but no constraint is ever accepted
     told = [(word, _said([getattr(m, claim) for m in variants])) for word, claim in kept.items()]
@@ -152,6 +159,7 @@ def _variants(kind: type[Method]) -> list[Method]:
 def probes() -> dict[str, System]:
     """A small system of every kind; masses depend on position unless the kind is "separable"."""
     x, y = coordinates("x y")
+    S = entropies("S")
     masses, well = (x.dot**2 + (2 + x**2) * y.dot**2) / 2, x**4 / 4 + x * y**2
     common: dict[str, Any] = {"kinetic": masses, "potential": well}
     return {
@@ -161,6 +169,7 @@ def probes() -> dict[str, System]:
         "holonomic": System("holonomic", [x, y], **common, constraints=[x**2 + y**2 - 1]),
         "kinematic": System("kinematic", [x, y], **common, constraints=[x.dot - y * y.dot * x]),
         "nonlinear kinematic": System("nonlinear", [x, y], **common, constraints=[x.dot**2 + x * y.dot**2 - 1]),
+        "heat": System("heat", [x, y], **common, entropies=[S], internal_energy=exp(S), friction={x: -x.dot * exp(S)}),
     }
 
 
@@ -182,6 +191,8 @@ def _constant_masses() -> dict[str, System]:
 
 
 def _takes(method: Method, system: System) -> bool:
+    if system.entropies and not method.thermal:
+        return False
     try:
         method.check(system)
     except MethodError:

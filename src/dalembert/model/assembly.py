@@ -14,12 +14,12 @@ from ..errors import ModelError
 from ..shown import Part, Shown, Table
 from ..symbolic import number
 from . import checks
-from .balance import NewtonEuler, inertia, newton_euler, virtual_work
 from .constraints import Constraint, constraint
-from .contacts import Clamp, Contact
 from .coordinates import Coordinate, Parameter, coordinates
-from .kinematics import Orientation, Vector, rotation, tidy, times, unit, vector
+from .joints import Clamp, Contact
+from .kinematics import Orientation, Vector, collected, rotation, times, unit, vector
 from .loads import Load
+from .newton_euler import NewtonEuler, inertia, newton_euler, virtual_work
 from .particles import Body, PlaneBody, Point, SpaceBody
 from .system import System
 
@@ -100,7 +100,7 @@ class Assembly(Shown):
         """The virtual work of some loads, by default of all, conservative ones included."""
         chosen = self.loads if loads is None else _listed(loads, Load, "loads", _LOADS)
         efforts = [e for load in chosen for e in load.efforts(self.bodies)]
-        return VirtualWork({q: tidy(e) for q, e in virtual_work(efforts, self.coordinates).items()})
+        return VirtualWork({q: collected(e) for q, e in virtual_work(efforts, self.coordinates).items()})
 
     def dalembert_residual(self) -> dict[Coordinate, Expr]:
         """The sum of (m a - f) . dr/dq, and of moments likewise, for each coordinate: d'Alembert's principle (7.6).
@@ -204,8 +204,8 @@ def assemble(
 
 def _readable(expression: Expr) -> Expr:
     """Multiplied out where that is not much longer: squares of angular velocities are better left as they are."""
-    collected = tidy(expression)
-    return collected if collected.count_ops() <= 1.5 * expression.count_ops() else expression
+    short = collected(expression)
+    return short if short.count_ops() <= 1.5 * expression.count_ops() else expression
 
 
 def _flat(given: Any) -> list[Any]:

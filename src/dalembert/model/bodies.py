@@ -10,8 +10,18 @@ whole.system
 from __future__ import annotations
 
 from .assembly import Assembly, VirtualWork, assemble, compose
-from .balance import Balance, NewtonEuler
-from .contacts import (
+from .inertia import (
+    Shape,
+    disc,
+    half_disc,
+    hoop,
+    plate,
+    rod,
+    semi_hoop,
+    sphere,
+    spherical_shell,
+)
+from .joints import (
     Clamp,
     Contact,
     cable,
@@ -24,17 +34,6 @@ from .contacts import (
     rolling_on_circle,
     rolling_on_line,
     rolling_on_plane,
-)
-from .inertia import (
-    Shape,
-    disc,
-    half_disc,
-    hoop,
-    plate,
-    rod,
-    semi_hoop,
-    sphere,
-    spherical_shell,
 )
 from .kinematics import Orientation, quaternion, rotation, turns
 from .loads import (
@@ -50,6 +49,7 @@ from .loads import (
     TorsionSpring,
     length,
 )
+from .newton_euler import Balance, NewtonEuler
 from .particles import Body, Particle, PlaneBody, Point, SpaceBody
 from .potentials import Charge, Potential
 

@@ -177,7 +177,9 @@ def _sample(system: System, seed: int) -> tuple[Any, Any, Any] | None:
     import numpy as np
 
     rng = np.random.default_rng(seed)
-    point: dict[str, float] = {s.name: rng.uniform(0.2, 1.2) for s in (*system.coordinates, *system.parameters, time)}
+    point: dict[str, float] = {
+        s.name: rng.uniform(0.2, 1.2) for s in (*system.coordinates, *system.entropies, *system.parameters, time)
+    }
     velocity: dict[str, float] = {q.dot.name: rng.uniform(0.2, 1.2) / 8 for q in system.coordinates}
     names = {sympy.Symbol(k): v for k, v in point.items()}
     momenta = gradient(substitute(fast(system.lagrangian), names), [q.dot for q in system.coordinates])

@@ -100,6 +100,12 @@ class Coordinate(_Mark):
         return _derived(Slot, f"{self.name}.at({slot})")
 
 
+class Entropy(Coordinate):
+    """The entropy of a body: `S`, with its rate `S.dot` and the slots `S.at(0)`, `S.at(1)`; it has no momentum."""
+
+    __slots__ = ()
+
+
 class _Derived(_Mark):
     """A symbol that belongs to a coordinate."""
 
@@ -231,7 +237,7 @@ def _named(kind: str, names: Any, cls: type[Symbol], assumptions: dict[str, bool
                 f"{kind}: {symbol.name!r} is not a name. Names are ASCII letters, digits and underscores, beginning with a "
                 f'letter, separated by spaces: {kind}("x y theta"). Greek letters are spelled out and printed as letters.'
             )
-        if kind == "coordinates" and symbol.name in RESERVED:
+        if kind != "parameters" and symbol.name in RESERVED:
             raise ModelError(f"{kind}: the name {symbol.name!r} is that of an axis of every dataset. Use another name.")
         if symbol.name == time.name:
             raise ModelError(f'{kind}: the name "t" is taken by time. Use `dalembert.time` for time, or another name.')
@@ -246,6 +252,11 @@ def coordinates(names: str) -> Any:
     x.dot
     """
     return _named("coordinates", names, Coordinate, {})
+
+
+def entropies(names: str) -> Any:
+    """Make entropies, one for each body whose temperature matters: one name gives one symbol, several a tuple."""
+    return _named("entropies", names, Entropy, {})
 
 
 def parameters(names: str, **assumptions: bool) -> Any:

@@ -101,7 +101,7 @@ def left(direction: Vector) -> Vector:
 
 def size(v: Vector) -> Expr:
     """|v|"""
-    return sympy.sqrt(tidy(dot(v, v)))
+    return sympy.sqrt(collected(dot(v, v)))
 
 
 def unit(v: Vector) -> Vector:
@@ -110,7 +110,7 @@ def unit(v: Vector) -> Vector:
     return v if length == 1 else tuple(x / length for x in v)
 
 
-def tidy(expression: Expr) -> Expr:
+def collected(expression: Expr) -> Expr:
     """Collected by powers of velocities, with sums of squares and of products of sines and cosines drawn together."""
     if _terms(expression) > READABLE:
         return expression
@@ -208,7 +208,7 @@ def rotation(matrix: Any) -> Orientation:
             "Check its signs, or write it with turns(...)."
         )
     W = R.T * R.applyfunc(rate)
-    return Orientation(R, tuple(tidy(W[i, j]) for i, j in ((2, 1), (0, 2), (1, 0))))
+    return Orientation(R, tuple(collected(W[i, j]) for i, j in ((2, 1), (0, 2), (1, 0))))
 
 
 def quaternion(q0: Any, q1: Any, q2: Any, q3: Any) -> Orientation:

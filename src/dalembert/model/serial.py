@@ -16,6 +16,7 @@ _SYMBOLS = {
     cls.__name__: cls
     for cls in (
         symbols.Coordinate,
+        symbols.Entropy,
         symbols.Velocity,
         symbols.Parameter,
         symbols.Slot,
@@ -79,6 +80,15 @@ def dumps(system: System) -> str:
         "name": system.name,
         "coordinates": [c.name for c in q],
         "energies": {role: pack(e) for role, e in system.energies.items()},
+        "thermal": None
+        if not system.entropies
+        else {
+            "entropies": [S.name for S in system.entropies],
+            "internal_energy": pack(system.internal_energy),
+            "friction": [[pack(f) for f in row] for row in system.friction],
+            "heat": [pack(P) for P in system.heat],
+            "conduction": [[pack(e) for e in (c.body, c.to, c.conductance)] for c in system.conduction],
+        },
         "forces": {c.name: pack(f) for c, f in zip(q, system.forces, strict=True)},
         "dissipation": pack(system.dissipation),
         "constraints": [pack(c.expression) for c in system.constraints],
@@ -98,8 +108,23 @@ def loads(text: str) -> System:
         data["name"],
         [symbols.Coordinate(n) for n in data["coordinates"]],
         **{role: expression(e) for role, e in data["energies"].items()},
+        **_thermal(data["thermal"], data["coordinates"]),
         forces={symbols.Coordinate(n): expression(f) for n, f in data["forces"].items()},
         dissipation=expression(data["dissipation"]),
         constraints=[expression(c) for c in data["constraints"]],
         variations=None if data["variations"] is None else [expression(w) for w in data["variations"]],
     )
+
+
+def _thermal(data: Any, coordinates: list[str]) -> dict[str, Any]:
+    if data is None:
+        return {}
+    S, q = [symbols.Entropy(n) for n in data["entropies"]], [symbols.Coordinate(n) for n in coordinates]
+    rows = [dict(zip(q, map(unpack, row), strict=True)) for row in data["friction"]]
+    return {
+        "entropies": S,
+        "internal_energy": unpack(data["internal_energy"]),
+        "friction": dict(zip(S, rows, strict=True)),
+        "heat": dict(zip(S, map(unpack, data["heat"]), strict=True)),
+        "conduction": {(unpack(a), unpack(b)): unpack(k) for a, b, k in data["conduction"]},
+    }

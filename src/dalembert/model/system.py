@@ -12,8 +12,10 @@ from sympy import Expr
 
 from ..errors import ModelError
 from . import checks
+from . import thermal as thermo
 from .constraints import Constraint, constraint, variation
-from .coordinates import Coordinate, Parameter, Velocity
+from .coordinates import Coordinate, Entropy, Parameter, Velocity
+from .signs import sign_at_samples
 
 if TYPE_CHECKING:
     from ..theory.lagrange import Equations
@@ -26,6 +28,12 @@ class System:
     name:           what to call it
     coordinates:    the list of coordinates, from `dalembert.coordinates`
     kinetic, potential, or lagrangian:  L = kinetic - potential, or L itself
+    entropies:      the list of entropies, from `dalembert.entropies`, that L, forces and heat may depend on
+    internal_energy:  U(S, q), subtracted from L; the temperature of S is -dL/dS
+    friction:       {x: expression} forces whose work becomes heat of the one entropy, or {S: {x: expression}}
+    heat:           {S: power} the heat that S receives per unit of time
+    conduction:     {(S1, S2): conductance} adds the heat conductance (T2 - T1) to S1 and takes it from S2; instead of
+                    an entropy the temperature of a reservoir may stand
     forces:         {x: expression} is added to the right-hand side of the equation of x
     dissipation:    a Rayleigh function R; the force -dR/d(x.dot) is added to the equation of x
     constraints:    expressions (or SymPy equations) that vanish: holonomic phi(q, t) or kinematic A(q, t) v + b(q, t)
@@ -38,6 +46,12 @@ class System:
     lagrangian: Expr
     kinetic: Expr | None
     potential: Expr | None
+    entropies: tuple[Entropy, ...]
+    internal_energy: Expr
+    friction: tuple[tuple[Expr, ...], ...]
+    """For each entropy the friction force on each coordinate."""
+    heat: tuple[Expr, ...]
+    conduction: tuple[thermo.Conductor, ...]
     forces: tuple[Expr, ...]
     dissipation: Expr
     constraints: tuple[Constraint, ...]
@@ -52,32 +66,44 @@ class System:
         kinetic: Any = None,
         potential: Any = None,
         lagrangian: Any = None,
+        entropies: Sequence[Entropy] = (),
+        internal_energy: Any = 0,
+        friction: Mapping[Any, Any] | None = None,
+        heat: Mapping[Entropy, Any] | None = None,
+        conduction: Mapping[tuple[Any, Any], Any] | None = None,
         forces: Mapping[Coordinate, Any] | None = None,
         dissipation: Any = 0,
         constraints: Sequence[Any] = (),
         variations: Sequence[Any] | None = None,
     ):
-        q = checks.coordinates(coordinates)
+        q, S = checks.coordinates(coordinates), thermo.entropies(entropies)
         known = {s for c in q for s in (c, c.dot)}
 
-        def checked(given: Any, role: str) -> Expr:
-            return checks.symbols(checks.expression(given, role), known, role)
+        def checked(given: Any, role: str, thermal: bool = True) -> Expr:
+            return checks.symbols(checks.expression(given, role), known | set(S if thermal else ()), role)
 
         def put(**fields: Any) -> None:
             for field, value in fields.items():
                 object.__setattr__(self, field, value)
 
-        rows = tuple(constraint(checked(c, "constraint"), q) for c in _listed(constraints, "constraints"))
+        rows = tuple(constraint(checked(c, "constraint", False), q) for c in _listed(constraints, "constraints"))
+        U = checked(internal_energy, "internal_energy")
         put(
             name=str(name),
             coordinates=q,
-            **_energies(kinetic, potential, lagrangian, checked),
+            **_energies(kinetic, potential, lagrangian, checked, U),
+            entropies=S,
+            internal_energy=U,
+            friction=thermo.friction(friction, q, S, checked),
+            heat=thermo.heat(heat, S, checked),
+            conduction=thermo.conductors(conduction, S, checked, sign_at_samples),
             forces=_forces(forces or {}, q, checked),
             dissipation=checked(dissipation, "dissipation"),
             constraints=rows,
             variations=_variations(variations, rows, q, checked),
         )
         put(parameters=checks.parameters(self._expressions(), q))
+        thermo.check(self)
         checks.substituted_constraint(self)
         checks.regular(self)
 
@@ -86,6 +112,9 @@ class System:
         return (
             self.lagrangian,
             *self.forces,
+            *(f for row in self.friction for f in row),
+            *self.heat,
+            *(e for c in self.conduction for e in (c.conductance, c.to)),
             self.dissipation,
             *(c.expression for c in self.constraints),
             *rows,
@@ -97,9 +126,35 @@ class System:
         return tuple(q.dot for q in self.coordinates)
 
     @cached_property
-    def force(self) -> tuple[Expr, ...]:
-        """The whole non-conservative force on each coordinate: `forces` minus the gradient of the dissipation."""
+    def external_force(self) -> tuple[Expr, ...]:
+        """The force whose work leaves or enters the system: `forces` minus the gradient of the dissipation."""
         return tuple(f - self.dissipation.diff(v) for f, v in zip(self.forces, self.velocities, strict=True))
+
+    @cached_property
+    def force(self) -> tuple[Expr, ...]:
+        """The whole non-conservative force on each coordinate: the external force and all friction."""
+        return tuple(sympy.Add(f, *(row[i] for row in self.friction)) for i, f in enumerate(self.external_force))
+
+    @cached_property
+    def temperatures(self) -> tuple[Expr, ...]:
+        """The temperature -dL/dS of each entropy."""
+        return tuple(-self.lagrangian.diff(S) for S in self.entropies)
+
+    @cached_property
+    def heating(self) -> tuple[Expr, ...]:
+        """The power that heats each entropy: heat received, heat conducted to it, and what friction turns into heat."""
+        works = (sympy.Add(*(f * v for f, v in zip(row, self.velocities, strict=True))) for row in self.friction)
+        return tuple(P + k - work for P, k, work in zip(self.heat, thermo.conducted(self), works, strict=True))
+
+    @cached_property
+    def entropy_laws(self) -> tuple[Expr, ...]:
+        """What vanishes along a motion, for each entropy: temperature times rate, less the power that heats it."""
+        return tuple(T * S.dot - P for S, T, P in zip(self.entropies, self.temperatures, self.heating, strict=True))
+
+    @cached_property
+    def heat_received(self) -> Expr:
+        """The heat the whole system receives from outside per unit of time."""
+        return sympy.Add(*self.heat, *thermo.conducted(self))
 
     @property
     def holonomic(self) -> tuple[Constraint, ...]:
@@ -124,13 +179,29 @@ class System:
     def energies(self) -> dict[str, Expr]:
         """What the system was given by: {"lagrangian": L}, or {"kinetic": ..., "potential": ...}."""
         if self.kinetic is None or self.potential is None:
-            return {"lagrangian": self.lagrangian}
+            return {"lagrangian": self.lagrangian + self.internal_energy}
         return {"kinetic": self.kinetic, "potential": self.potential}
 
     def without_constraints(self) -> System:
         """The same system, free: what a method works with that treats constraints by itself."""
         forces = dict(zip(self.coordinates, self.forces, strict=True))
-        return System(self.name, self.coordinates, **self.energies, forces=forces, dissipation=self.dissipation)
+        return System(
+            self.name, self.coordinates, **self.energies, **self.thermal, forces=forces, dissipation=self.dissipation
+        )  # fmt: skip
+
+    @property
+    def thermal(self) -> dict[str, Any]:
+        """What the system was given about heat, as the arguments that say it again."""
+        if not self.entropies:
+            return {}
+        pairs = zip(self.entropies, self.friction, strict=True)
+        return {
+            "entropies": self.entropies,
+            "internal_energy": self.internal_energy,
+            "friction": {S: dict(zip(self.coordinates, row, strict=True)) for S, row in pairs},
+            "heat": dict(zip(self.entropies, self.heat, strict=True)),
+            "conduction": {(c.body, c.to): c.conductance for c in self.conduction},
+        }
 
     def equations(self) -> Equations:
         """Lagrange's equations with multipliers and constraints; see `Equations`."""
@@ -140,6 +211,8 @@ class System:
 
     def __repr__(self) -> str:
         parts = [f"coordinates {', '.join(c.name for c in self.coordinates)}"]
+        if self.entropies:
+            parts.append(f"entropies {', '.join(S.name for S in self.entropies)}")
         if self.parameters:
             parts.append(f"parameters {', '.join(p.name for p in self.parameters)}")
         if self.constraints:
@@ -157,16 +230,16 @@ def _listed(given: Any, role: str) -> Sequence[Any]:
         raise ModelError(f"{role}: got {given!r}. Expected a list: {role}=[{given}].") from None
 
 
-def _energies(kinetic: Any, potential: Any, lagrangian: Any, checked: Any) -> dict[str, Expr | None]:
+def _energies(kinetic: Any, potential: Any, lagrangian: Any, checked: Any, U: Expr) -> dict[str, Expr | None]:
     """The Lagrangian; and its two parts, where it was given by them."""
     if lagrangian is not None and (kinetic is not None or potential is not None):
         raise ModelError("give either lagrangian= or kinetic= (and potential=), not both.")
     if lagrangian is not None:
-        return {"lagrangian": checked(lagrangian, "lagrangian"), "kinetic": None, "potential": None}
+        return {"lagrangian": checked(lagrangian, "lagrangian") - U, "kinetic": None, "potential": None}
     if kinetic is None:
         raise ModelError("no kinetic energy was given. Write kinetic=... (and potential=...), or lagrangian=....")
     T, V = checked(kinetic, "kinetic"), checked(0 if potential is None else potential, "potential")
-    return {"lagrangian": T - V, "kinetic": T, "potential": V}
+    return {"lagrangian": T - V - U, "kinetic": T, "potential": V}
 
 
 def _forces(forces: Mapping[Coordinate, Any], q: tuple[Coordinate, ...], checked: Any) -> tuple[Expr, ...]:

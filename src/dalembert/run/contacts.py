@@ -32,7 +32,7 @@ TOLERANCE = 1e-9
 
 
 @dataclass(frozen=True)
-class Contact:
+class ContactRecord:
     """One contact in one lane.
 
     minimum, at:   the smallest value of the reaction among the records, and its time
@@ -53,7 +53,7 @@ class ContactReport(Shown):
     """What contacts did along a motion; `values` has the reactions at the records, one array per contact."""
 
     run: Trajectory
-    contacts: tuple[Contact, ...]
+    contacts: tuple[ContactRecord, ...]
     values: dict[str, Array]
 
     @property
@@ -62,7 +62,7 @@ class ContactReport(Shown):
         return all(c.lost is None for c in self.contacts)
 
     @property
-    def first(self) -> Contact | None:
+    def first(self) -> ContactRecord | None:
         """The contact that is lost first; None if all hold."""
         return min((c for c in self.contacts if c.lost is not None), key=lambda c: c.lost or 0.0, default=None)
 
@@ -185,21 +185,21 @@ def _values(run: Trajectory, system: System, quantities: Mapping[str, Any]) -> d
     return {name: np.where(moving, table[..., k], np.nan) for k, name in enumerate(outputs)}
 
 
-def _contact(run: Trajectory, name: str, lane: int, value: Array, size: Array) -> Contact:
+def _contact(run: Trajectory, name: str, lane: int, value: Array, size: Array) -> ContactRecord:
     shown = None if run.lanes is None else lane
     there = np.flatnonzero(np.isfinite(value))
     if not len(there):
-        return Contact(name, shown, float("nan"), float("nan"), None, {})
+        return ContactRecord(name, shown, float("nan"), float("nan"), None, {})
     lowest = there[value[there].argmin()]
     below = there[value[there] < -TOLERANCE * np.nan_to_num(size[there])]
     minimum, at = float(value[lowest]), float(run.time[lowest])
     if not len(below):
-        return Contact(name, shown, minimum, at, None, {})
+        return ContactRecord(name, shown, minimum, at, None, {})
     lost = _crossing(run.time, value, int(below[0]))
     near = _near(run.time, int(below[0]))
     names = [q.name for q in run.system.coordinates]
     positions = [_cubic(run.time[near], run._positions[lane, near, i], lost) for i in range(len(names))]
-    return Contact(name, shown, minimum, at, lost, dict(zip(names, positions, strict=True)))
+    return ContactRecord(name, shown, minimum, at, lost, dict(zip(names, positions, strict=True)))
 
 
 def _near(times: Array, k: int) -> slice:

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..errors import StartError
-from ..model.coordinates import Coordinate
+from ..model.coordinates import Coordinate, Entropy
 from ..model.system import System
 from ..theory import pointwise as maps
-from ..theory.lagrange import energy, mass_matrix
+from ..theory.lagrange import energy, entropy_rates, mass_matrix
 from .start import point_map, resolve_start
 from .values import Array, Values, columns, parameter_values
 
@@ -27,10 +27,13 @@ class Evaluation:
     momenta: dict[Coordinate, float]
     energy: float
     mass_matrix: Array
+    temperatures: dict[Entropy, float]
+    entropy_rates: dict[Entropy, float]
 
     def __str__(self) -> str:
         lines = [f"{q.ddot} = {a:.12g}" for q, a in self.accelerations.items()]
         lines += [f"lambda_{k + 1} = {m:.12g}" for k, m in enumerate(self.multipliers)]
+        lines += [f"{S.dot} = {rate:.12g}" for S, rate in self.entropy_rates.items()]
         return "\n".join([*lines, f"energy = {self.energy:.12g}"])
 
 
@@ -51,7 +54,7 @@ def evaluate(system: System, *, at: Values, parameters: Values | None = None) ->
     if start.lanes is not None or start.kind != "velocity":
         raise StartError("evaluate: give one state, as position and velocity or position and momentum.")
     q, n = system.coordinates, len(system.coordinates)
-    point = np.column_stack([start.q, start.second, [start.time]])
+    point = np.column_stack([start.q, start.second, start.entropies, [start.time]])
     motion, status = point_map(maps.motion_map(system))(point, rows)
     if status[0]:
         raise StartError(
@@ -61,6 +64,9 @@ def evaluate(system: System, *, at: Values, parameters: Values | None = None) ->
     entries = {f"{i},{j}": m for i, row in enumerate(mass_matrix(system)) for j, m in enumerate(row)}
     forms = {f"{a};{i}": x for a, w in enumerate(system.variations) for i, x in enumerate(w)}
     table = point_map(maps.quantity_map(system, {"energy": energy(system), **entries, **forms}))(point, rows)[0][0]
+    rates = zip(system.entropies, system.temperatures, entropy_rates(system), strict=True)
+    laws = {name: e for S, T, rate in rates for name, e in ((f"{S}, temperature", T), (S.dot.name, rate))}
+    warm = point_map(maps.quantity_map(system, laws))(point, rows)[0][0].tolist() if laws else []
     momenta = point_map(maps.momentum_map(system))(point, rows)[0][0]
     reactions = motion[0, n:] @ table[1 + n * n :].reshape(len(system.constraints), n)
     return Evaluation(
@@ -72,4 +78,6 @@ def evaluate(system: System, *, at: Values, parameters: Values | None = None) ->
         momenta=dict(zip(q, momenta.tolist(), strict=True)),
         energy=float(table[0]),
         mass_matrix=table[1 : 1 + n * n].reshape(n, n),
+        temperatures=dict(zip(system.entropies, warm[::2], strict=True)),
+        entropy_rates=dict(zip(system.entropies, warm[1::2], strict=True)),
     )

@@ -168,9 +168,9 @@ class Stretches:
         n = len(self.system.coordinates)
         for _ in range(MOST):
             t, rest = self.t0 + (k + fraction) * self.h, (1 - fraction) * self.h
-            q, v = self._position_velocity(lane, there[None, :], np.array([t]))
-            changed = self._actions[event](np.column_stack([q, v, [t]]), self.rows[lane : lane + 1])[0]
-            start = Start("velocity", t, changed[:, :n], changed[:, n:], None)
+            point = self._points(lane, there[None, :], np.array([t]))
+            changed = self._actions[event](point, self.rows[lane : lane + 1])[0]
+            start = Start("velocity", t, changed[:, :n], changed[:, n:], None, point[:, 2 * n : -1])
             carry = self.plan.first_carry(self.stepper, start, self.rows[lane : lane + 1])[0]
             later = self._next_event(lane, carry, t, rest)
             if later is None:
@@ -210,7 +210,8 @@ class Stretches:
 
     def _located(self, lane: int, node: Array, t: float, event: int) -> tuple[float, Array]:
         """At which fraction of the step from a node an event vanishes, and the carry there."""
-        velocity = self._position_velocity(lane, node[None, :], np.array([t]))[1]
+        n = len(self.system.coordinates)
+        velocity = self._points(lane, node[None, :], np.array([t]))[:, n : 2 * n]
         carry = self.stepper.carry(node[None, : len(self.stepper.stepmap.state)], self._seed(velocity))[0]
         root = self._root(lane, carry, t, self.h, event, 0.0)
         return root, self._part(lane, carry, t, root * self.h)
@@ -240,22 +241,21 @@ class Stretches:
         return self.plan.seed(self.stepper.stepmap.sought, velocity)
 
     # values
-    def _position_velocity(self, lane: int, nodes: Array, times: Array) -> tuple[Array, Array]:
-        n = len(self.system.coordinates)
-        q, second = nodes[:, :n], nodes[:, n : 2 * n]
-        if self.stepper.stepmap.state[n] == self.system.coordinates[0].dot.name:
-            return q, second
-        return q, self._velocity(np.column_stack([q, second, times]), self.rows[lane : lane + 1])[0]
+    def _points(self, lane: int, nodes: Array, times: Array) -> Array:
+        """Position, velocity, entropies and time at some nodes."""
+        n, k = len(self.system.coordinates), len(self.system.entropies)
+        q, second, S = nodes[:, :n], nodes[:, n : 2 * n], nodes[:, 2 * n : 2 * n + k]
+        if self.stepper.stepmap.state[n] != self.system.coordinates[0].dot.name:
+            second = self._velocity(np.column_stack([q, second, S, times]), self.rows[lane : lane + 1])[0]
+        return np.column_stack([q, second, S, times])
 
     def _g(self, lane: int, node: Array, t: float) -> Array:
-        q, v = self._position_velocity(lane, node[None, :], np.array([t]))
-        return self._values(np.column_stack([q, v, [t]]), self.rows[lane : lane + 1])[0][0]
+        return self._values(self._points(lane, node[None, :], np.array([t])), self.rows[lane : lane + 1])[0][0]
 
     def _crossings(self, lane: int, nodes: Array, at: int) -> list[tuple[int, int]]:
         """(step within the stretch, event) of every change of sign, in order."""
         times = self.t0 + (at + np.arange(len(nodes))) * self.h
-        q, v = self._position_velocity(lane, nodes, times)
-        g = self._values(np.column_stack([q, v, times]), self.rows[lane : lane + 1])[0]
+        g = self._values(self._points(lane, nodes, times), self.rows[lane : lane + 1])[0]
         found = []
         for k, event in enumerate(self.events):
             signs = _crosses(g[:-1, k], g[1:, k], event.direction)
@@ -268,9 +268,10 @@ class Stretches:
         self._note(lane, there, t + fraction * self.h, event)
 
     def _note(self, lane: int, state: Array, t: float, event: int) -> None:
-        q, v = self._position_velocity(lane, state[None, :], np.array([t]))
+        point = self._points(lane, state[None, :], np.array([t]))[0]
         names = [c.name for c in self.system.coordinates]
-        here, moving = (dict(zip(names, map(float, x[0]), strict=True)) for x in (q, v))
+        n = len(names)
+        here, moving = (dict(zip(names, map(float, x), strict=True)) for x in (point[:n], point[n : 2 * n]))
         self.crossings.append(Crossing(self.events[event].name, float(t), lane, here, moving))
 
 

@@ -12,7 +12,7 @@ from ..discrete.equations import step_map
 from ..discrete.system import DiscreteSystem
 from ..engine.machine import Stepper
 from ..errors import StartError
-from ..methods.base import Method, VariationalMethod
+from ..methods.base import Method, VariationalMethod, refuse
 from ..model.system import System
 from ..theory import pointwise as maps
 from .progress import Report
@@ -37,6 +37,8 @@ def check_method(system: System, method: Method) -> None:
 
 @lru_cache(maxsize=64)
 def _check(system: System, method: Method) -> None:
+    if system.entropies and not method.thermal:
+        refuse(method, system, "it has entropies.", "Use Midpoint() or DiscreteGradient().")
     method.check(system)
 
 
@@ -106,14 +108,15 @@ class Plan:
         if start.kind == "two positions":
             p = two_position_momenta(self._discrete(start), start, rows, self.h)
             velocity = (start.second - start.q) / self.h
-            return stepper.carry(np.column_stack([start.q, p]), self.seed(unknowns, velocity))
+            return stepper.carry(np.column_stack([start.q, p, start.entropies]), self.seed(unknowns, velocity))
         if isinstance(self.system, DiscreteSystem):
-            return stepper.carry(np.column_stack([start.q, start.second]))
+            return stepper.carry(np.column_stack([start.q, start.second, start.entropies]))
         assert self.method is not None
         if self.method.carries == "velocity":
-            return stepper.carry(np.column_stack([start.q, start.second]))
-        points = np.column_stack([start.q, start.second, np.full(len(start.q), start.time)])
-        state = np.column_stack([start.q, point_map(maps.momentum_map(self.system))(points, rows)[0]])
+            return stepper.carry(np.column_stack([start.q, start.second, start.entropies]))
+        points = np.column_stack([start.q, start.second, start.entropies, np.full(len(start.q), start.time)])
+        p = point_map(maps.momentum_map(self.system))(points, rows)[0]
+        state = np.column_stack([start.q, p, start.entropies])
         if len(stepper.stepmap.state) > state.shape[1]:  # multipliers are carried too: begin with those of the motion
             motion, _ = point_map(maps.motion_map(self.system))(points, rows)
             state = np.column_stack([state, motion[:, len(self.system.coordinates) :]])

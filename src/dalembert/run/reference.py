@@ -29,12 +29,13 @@ def solve_reference(plan: Plan, start: Start) -> Trajectory:
     system, method = plan.system, plan.method
     assert isinstance(system, System)
     assert isinstance(method, Reference)
-    names = (*(q.name for q in system.coordinates), *(q.dot.name for q in system.coordinates))
+    q = system.coordinates
+    names = (*(c.name for c in q), *(c.dot.name for c in q), *(S.name for S in system.entropies))
     records = np.full((len(start.q), len(plan.times), len(names)), np.nan)
     codes = np.zeros((len(start.q), STATUS_WIDTH), dtype=np.int64)
     rows = np.broadcast_to(plan.rows, (len(start.q), plan.rows.shape[1]))
     with Progress(plan.progress, len(start.q)) as shown:
-        for lane, state in enumerate(np.column_stack([start.q, start.second])):
+        for lane, state in enumerate(np.column_stack([start.q, start.second, start.entropies])):
             reached, code = _solve(system, method, state, rows[lane : lane + 1], plan.times, records[lane])
             codes[lane, :2] = code, reached * plan.every if code else plan.steps
             shown.tell(lane + 1)
@@ -48,7 +49,7 @@ def _solve(
     """Fill `out` as far as the solver gets; tells the last valid row and how it ended."""
     from scipy.integrate import DOP853, Radau
 
-    compiled = point_map(maps.motion_map(system))
+    compiled = point_map(maps.flow_map(system))
     n = len(system.coordinates)
     out[0] = state
     ended = Status.NO_SOLUTION
@@ -59,7 +60,7 @@ def _solve(
         if status[0]:
             ended = Status(int(status[0]))
             raise _Left
-        return np.concatenate([y[n:], values[0, :n]])
+        return np.concatenate([y[n : 2 * n], values[0]])
 
     row = 1
     kind = DOP853 if method.solver == "DOP853" else Radau

@@ -135,7 +135,7 @@ def _start(system: System | DiscreteSystem, given: Any, values: dict[str, Array]
         count = lanes(values)
         rows = columns(values, [p.name for p in system.parameters], count)
         return resolve_start(system, given, values, rows)
-    begun = read_start(system.coordinates, given, values, 0, usual="two positions")[0]
+    begun = read_start(system.coordinates, given, values, 0, "two positions", system.entropies)[0]
     if begun.kind == "velocity":
         x = system.coordinates[0]
         raise StartError(

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Literal
 
 import numpy as np
 
-from ..discrete.equations import interior_residual, interior_unknowns, momentum_minus
+from ..discrete.equations import interior_residual, interior_unknowns, momentum_minus, step_velocity
 from ..discrete.system import DiscreteSystem
 from ..engine.machine import PointMap
 from ..errors import StartError
-from ..model.coordinates import Coordinate, time
+from ..model.coordinates import Coordinate, Entropy, step, time
 from ..model.system import System
 from ..stepmap import Block, pointwise
 from ..symbolic import fast, substitute
@@ -37,20 +37,27 @@ class Start:
     second: Array
     """Velocities, momenta or second positions, according to `kind`."""
     lanes: int | None
+    entropies: Array
+    """One column per entropy; none in a mechanical system."""
 
 
 point_map = lru_cache(maxsize=256)(PointMap)
 
 
 def read_start(
-    coordinates: Sequence[Coordinate], given: Values, parameters: dict[str, Array], fixed: int, usual: Kind = "velocity"
+    coordinates: Sequence[Coordinate],
+    given: Values,
+    parameters: dict[str, Array],
+    fixed: int,
+    usual: Kind = "velocity",
+    entropies: Sequence[Entropy] = (),
 ) -> tuple[Start, list[int]]:
     """What a start dictionary says; also which velocities it leaves out, at most `fixed` of them.
 
     `usual` is the kind of start to ask for if only positions are given.
     """
     keys = [s for q in coordinates for s in (q, q.dot, q.momentum, q.at(0), q.at(1))]
-    found = by_name(given, [*keys, time], "start")
+    found = by_name(given, [*keys, *entropies, time], "start")
     t0 = found.pop(time.name, np.zeros(()))
     if t0.ndim:
         raise StartError("start: time is an array. All lanes start at one time; give one number.")
@@ -69,7 +76,12 @@ def read_start(
     if absent or len(lacking) > (fixed if kind == "velocity" else 0):
         raise StartError(_incomplete(coordinates, absent, lacking, kind, fixed))
     filled = found | {n: np.array(np.nan) for n in lacking}
-    start = Start(kind, float(t0), columns(filled, first, count), columns(filled, second, count), count)
+    warm = [S.name for S in entropies]
+    if cold := [n for n in warm if n not in found]:
+        example = ", ".join(f"{n}: ..." for n in cold)
+        raise StartError(f"start: no value for the entropy {', '.join(cold)}. Add start={{{example}}}.")
+    begun = columns(filled, first, count), columns(filled, second, count)
+    start = Start(kind, float(t0), *begun, count, columns(filled, warm, count))
     return start, [second.index(n) for n in lacking]
 
 
@@ -109,11 +121,11 @@ def resolve_start(system: System, given: Values, parameters: dict[str, Array], r
     `rows` are the parameters as columns, one row per lane.
     """
     supplied = sum(c.is_linear for c in system.constraints)
-    start, missing = read_start(system.coordinates, given, parameters, supplied)
+    start, missing = read_start(system.coordinates, given, parameters, supplied, entropies=system.entropies)
     rows = np.broadcast_to(rows, (len(start.q), rows.shape[1])) if len(rows) == 1 else rows
     if start.kind == "two positions":
         if system.holonomic:
-            at_rest = Start("velocity", start.time, start.q, np.zeros_like(start.q), start.lanes)
+            at_rest = replace(start, kind="velocity", second=np.zeros_like(start.q))
             value, _, row = _constraint_table(system, at_rest, rows)
             _refuse_positions(system, start, value, row)
         return start
@@ -121,11 +133,11 @@ def resolve_start(system: System, given: Values, parameters: dict[str, Array], r
         v, status = point_map(maps.velocity_map(system, False))(_points(start), rows)
         if status.any():
             raise StartError("start: these momenta determine no velocities: the Legendre transform is singular there.")
-        start = Start("velocity", start.time, start.q, v, start.lanes)
+        start = replace(start, kind="velocity", second=v)
     if not system.constraints:
         return start
     velocity = _admissible(system, start, missing, rows)
-    return Start("velocity", start.time, start.q, velocity, start.lanes)
+    return replace(start, kind="velocity", second=velocity)
 
 
 def _times(start: Start) -> Array:
@@ -133,9 +145,8 @@ def _times(start: Start) -> Array:
 
 
 def _points(start: Start) -> Array:
-    return np.column_stack(
-        [start.q, np.nan_to_num(start.second) if start.kind == "velocity" else start.second, _times(start)]
-    )
+    second = np.nan_to_num(start.second) if start.kind == "velocity" else start.second
+    return np.column_stack([start.q, second, start.entropies, _times(start)])
 
 
 def _admissible(system: System, start: Start, missing: list[int], rows: Array) -> Array:
@@ -154,7 +165,7 @@ def _admissible(system: System, start: Start, missing: list[int], rows: Array) -
             raise StartError(_undetermined(system, missing))
         right = -(drift + (row[..., known] * velocity[:, None, known]).sum(axis=-1))[:, linear]
         velocity[:, missing] = np.einsum("lia,la->li", np.linalg.pinv(part), right)
-        whole = Start("velocity", start.time, start.q, velocity, start.lanes)
+        whole = replace(start, kind="velocity", second=velocity)
         _, drift, row = _constraint_table(system, whole, rows)  # coefficients may depend on the velocities
     right = -(drift + (row * velocity[:, None, :]).sum(axis=-1))
     terms = np.abs(row * velocity[:, None, :]).sum(axis=-1) + np.abs(drift)
@@ -213,18 +224,22 @@ def _refuse_positions(system: System, start: Start, value: Array, row: Array) ->
 
 def two_position_momenta(system: DiscreteSystem, start: Start, rows: Array, h: float) -> Array:
     """p_0 of a motion through two given positions, which must satisfy the discrete constraints."""
-    q = system.coordinates
-    inputs = [*(c.at(0).name for c in q), *(c.at(1).name for c in q), time.name]
+    q, S = system.coordinates, system.entropies
+    inputs = [*(c.at(0).name for c in q), *(c.at(1).name for c in q), *(s.at(0).name for s in S), time.name]
     outputs = {c.momentum.name: p for c, p in zip(q, momentum_minus(system), strict=True)}
     outputs |= {f"constraint.{a + 1}": chi for a, chi in enumerate(system.constraints)}
     names = [p.name for p in system.parameters]
     inner, within = interior_unknowns(system)
     slots = {s: fast(q[k % len(q)].at(0)) + x for k, (s, x) in enumerate(within.items())}
-    outputs = {name: substitute(e, slots) for name, e in outputs.items()}
+    rates = {fast(s.at(1)): fast(s.at(0)) + fast(step) * fast(step_velocity(s)) for s in S}
+    outputs = {name: substitute(e, slots | rates) for name, e in outputs.items()}
     residual = tuple(substitute(r, slots) for r in interior_residual(system))
     blocks = [Block(tuple(inner), residual, (fast(0),) * len(inner))] if inner else []
+    if S:  # the second entropy follows from the first and the two positions
+        laws = tuple(substitute(law, rates) for law in system.entropy_laws)
+        blocks.append(Block(tuple(step_velocity(s).name for s in S), laws, (fast(0),) * len(S)))
     table, _ = point_map(pointwise(f"{system.name}, first step", inputs, names, outputs, blocks))(
-        np.column_stack([start.q, start.second, _times(start)]), rows, h=h, t=start.time
+        np.column_stack([start.q, start.second, start.entropies, _times(start)]), rows, h=h, t=start.time
     )
     off = np.abs(table[:, len(q) :])
     if off.size and not off.max() <= OFF * (1 + np.abs(start.q).max() + np.abs(start.second - start.q).max() / h):

@@ -32,6 +32,8 @@ def to_dataset(run: Trajectory) -> xarray.Dataset:
         variables[q.name] = (over, run[q])
         variables[q.dot.name] = (over, run[q.dot], {"long_name": f"velocity of {q}"})
         variables[q.momentum.name] = (over, run[q.momentum], {"long_name": f"momentum of {q}"})
+    for S in run.system.entropies:
+        variables[S.name] = (over, run[S], {"long_name": f"entropy {S}"})
     if run.system.constraints:
         variables[_free("multipliers", run)] = ((*over, "constraint"), run.multipliers)
     if isinstance(run.system, System):
@@ -52,7 +54,7 @@ def to_dataset(run: Trajectory) -> xarray.Dataset:
 
 def _free(name: str, run: Trajectory) -> str:
     """The name of a quantity, unless a coordinate has it."""
-    return f"run.{name}" if any(q.name == name for q in run.system.coordinates) else name
+    return f"run.{name}" if any(q.name == name for q in (*run.system.coordinates, *run.system.entropies)) else name
 
 
 def _provenance(run: Trajectory) -> dict[str, Any]:

@@ -94,6 +94,10 @@ class Trajectory:
         return self._columns([q.name for q in self.system.coordinates])
 
     @cached_property
+    def _entropies(self) -> Array:
+        return self._columns([S.name for S in self.system.entropies])
+
+    @cached_property
     def _velocities(self) -> Array:
         """Velocities at the nodes: recorded, or from the momenta by the inverse Legendre transform."""
         names = [q.dot.name for q in self.system.coordinates]
@@ -132,7 +136,8 @@ class Trajectory:
             return self._at_points(maps.motion_map(self.system), self._velocities)[..., self._n :]
         if self._carries_momenta and self.begin == 0 and table.size:
             # No discrete equation holds at the first node; the reaction there is that of the continuous motion.
-            inputs = np.column_stack([self._positions[:, 0], self._velocities[:, 0], np.full(len(table), self.t0)])
+            first = self._positions[:, 0], self._velocities[:, 0], self._entropies[:, 0]
+            inputs = np.column_stack([*first, np.full(len(table), self.t0)])
             table[:, 0] = point_map(maps.motion_map(self.system))(inputs, self._parameter_rows)[0][:, self._n :]
         return table
 
@@ -142,21 +147,22 @@ class Trajectory:
         return np.stack(rows, axis=1) if rows else np.zeros((len(self.records), 0))
 
     def _at_points(self, stepmap: Any, second: Array) -> Array:
-        """Apply a pointwise map (q, second, t) -> outputs at all recorded nodes of all lanes."""
+        """Apply a pointwise map (q, second, S, t) -> outputs at all recorded nodes of all lanes."""
         compiled = point_map(stepmap)
-        return np.stack(
-            [
-                compiled(np.column_stack([q, s, self.time]), rows[None, :])[0]
-                for q, s, rows in zip(self._positions, second, self._parameter_rows, strict=True)
-            ]
-        )
+        lanes = zip(self._positions, second, self._entropies, self._parameter_rows, strict=True)
+        return np.stack([compiled(np.column_stack([q, s, S, self.time]), rows[None, :])[0] for q, s, S, rows in lanes])
 
     def quantity(self, expression: Any) -> Array:
         """Any expression in coordinates, velocities, parameters and time, along the motion."""
         if isinstance(self.system, DiscreteSystem):
             raise ModelError("a discrete system has no velocities; compute from its positions and momenta instead.")
         if isinstance(expression, Basic):
-            known = {*self.system.coordinates, *self.system.velocities, *self.system.parameters}
+            known = {
+                *self.system.coordinates,
+                *self.system.velocities,
+                *self.system.entropies,
+                *self.system.parameters,
+            }
             checks.symbols(checks.expression(expression, "quantity"), known, "quantity")
         table = self._at_points(maps.quantity_map(self.system, {"quantity": expression}), self._velocities)
         moving = np.isfinite(self._positions).all(axis=-1)  # a branch may have a value where there is no motion
@@ -170,6 +176,16 @@ class Trajectory:
                 raise ModelError("a discrete system given by its discrete Lagrangian alone has no energy.")
             self._cache["energy"] = self.quantity(energy(self.system))
         return self._cache["energy"]
+
+    @property
+    def temperatures(self) -> Array:
+        """The temperatures along the motion, last axis: one per entropy."""
+        if isinstance(self.system, DiscreteSystem):
+            raise ModelError(
+                "a discrete system given by its discrete Lagrangian alone has no temperatures at the nodes."
+            )
+        outputs = {f"temperature {S}": T for S, T in zip(self.system.entropies, self.system.temperatures, strict=True)}
+        return self._shaped(self._at_points(maps.quantity_map(self.system, outputs), self._velocities))
 
     @property
     def multipliers(self) -> Array:
@@ -193,6 +209,9 @@ class Trajectory:
                 return self._shaped(self._velocities[..., i])
             if name == q.momentum.name:
                 return self._shaped(self._momenta[..., i])
+        for i, S in enumerate(self.system.entropies):
+            if name == S.name:
+                return self._shaped(self._entropies[..., i])
         for a in range(len(self.system.constraints)):
             if name == multiplier(a + 1).name:
                 return self.multipliers[..., a]
@@ -201,7 +220,7 @@ class Trajectory:
 
     def __getattr__(self, name: str) -> Array:
         system = self.__dict__.get("system")  # not there while a copy is being made
-        if system is not None and any(q.name == name for q in system.coordinates):
+        if system is not None and any(q.name == name for q in (*system.coordinates, *system.entropies)):
             return self[name]
         told = f"; coordinates are run.{system.coordinates[0]} and so on" if system is not None else ""
         raise AttributeError(f"a Trajectory has no {name!r}{told}.")

@@ -18,8 +18,7 @@ from sympy import Expr, cos, sin
 from ..model.coordinates import Coordinate, time
 from ..model.system import System
 from ..symbolic import fast, gradient, vanishes
-from .lagrange import momenta
-from .primitive import expanded
+from .lagrange import expanded, momenta
 from .shell import Array, Shell, States
 
 _TRIGONOMETRIC = (sympy.sin, sympy.cos, sympy.tan, sympy.cot, sympy.sec, sympy.csc)

@@ -14,7 +14,7 @@ from ..model import checks
 from ..model.coordinates import Coordinate, time
 from ..shown import Part, Shown
 from ..symbolic import fast, jacobian, substitute
-from .integrability import Allowance, algebra, read, tidy
+from .algebra import Allowance, attempt, read, tidy
 from .sampling import highest_rank, points_on, rank, values, vanishes_at
 
 
@@ -138,12 +138,12 @@ def _singular(
 def _zeros(gram: Expr, c: Symbol, budget: Allowance) -> list[Expr]:
     domain = sympy.Interval(0, 2 * sympy.pi)
     zeros: list[Expr] = []
-    listed = algebra(budget, sympy.factor_list, gram)
+    listed = attempt(budget, sympy.factor_list, gram)
     for factor, _ in listed[1] if listed else [(gram, 1)]:
         if c not in factor.free_symbols:
             continue
         trigonometric = factor.has(sympy.sin, sympy.cos, sympy.tan)
-        solved = algebra(budget, sympy.solveset, factor, c, domain if trigonometric else sympy.S.Reals)
+        solved = attempt(budget, sympy.solveset, factor, c, domain if trigonometric else sympy.S.Reals)
         if isinstance(solved, sympy.FiniteSet):
             zeros += [v for v in solved if v != 2 * sympy.pi and not v.free_symbols & {c}]
     return sorted(set(zeros), key=sympy.default_sort_key)

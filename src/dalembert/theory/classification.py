@@ -20,12 +20,13 @@ from ..model import checks
 from ..model.constraints import Constraint, constraint
 from ..model.coordinates import Coordinate, time
 from ..model.system import System
-from ..symbolic import fast
+from ..symbolic import fast, vanishes
+from .algebra import Allowance, tidy
 from .distributions import Flag, combined, flag, kernel, pairing, vanishing_on
 from .factors import integrating_factor
 from .hidden import HiddenFunction, combination, constant_functions
-from .integrability import Allowance, Integrated, is_exact, is_integrable, tidy, triple_residuals
-from .sampling import Point, highest_rank, independent, is_zero, points_on, values, vanishes_at
+from .integrability import Integrated, is_exact, is_integrable, triple_residuals
+from .sampling import Point, highest_rank, independent, points_on, states_on, values, vanishes_at
 from .verdicts import Classification, ConstraintRecord, Redundancy
 
 
@@ -260,7 +261,7 @@ def _integrated(row: Sequence[Expr], variables: Sequence[Symbol], budget: Budget
 
 def _failing(row: Sequence[Expr], variables: Sequence[Symbol], budget: Budget) -> tuple[str, Expr]:
     """The shortest component of the triple identity that does not vanish, with the names of its variables."""
-    wrong = {ijk: e for ijk, e in triple_residuals(row, variables).items() if not is_zero(e)}
+    wrong = {ijk: e for ijk, e in triple_residuals(row, variables).items() if not vanishes(e)}
     ijk = min(wrong, key=lambda key: wrong[key].count_ops())
     return ", ".join(str(variables[i]) for i in ijk), tidy(wrong[ijk], budget)
 
@@ -335,12 +336,8 @@ def _points_with_velocities(given: _Given) -> list[Point]:
     """Where there are nonlinear constraints: states that satisfy everything, velocities included."""
     if not given.nonlinear:
         return []
-    q = given.coordinates
     equations = [c for c in given.stated if isinstance(c, Constraint)]
-    functions = [c.expression for c in equations if c.is_holonomic] + [c.velocity_form(q) for c in equations]
-    names = {s.name for f in functions for s in f.free_symbols}
-    moved = [s.name for c in q for s in (c, c.dot)]
-    points = points_on(functions, moved, sorted(names - set(moved) | {time.name}))
+    points = states_on(equations, given.coordinates)
     if not points:
         raise ModelError(
             f"classify: no state was found that satisfies {', '.join(f'{c.expression} = 0' for c in equations)}. Newton's "

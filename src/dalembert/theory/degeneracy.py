@@ -16,8 +16,8 @@ from ..budget import Budget
 from ..model.coordinates import Parameter, time
 from ..model.system import System
 from ..shown import Part, Shown, Table
-from ..symbolic import fast, number, vanishes
-from .forms import pythagoras, tidy
+from ..symbolic import fast, number
+from .algebra import pythagoras, shortest, tidy
 
 SAMPLES = 12
 """At how many random points the matrix is looked at."""
@@ -98,8 +98,8 @@ def _factored(determinant: Expr) -> Expr:
     """The shortest factored form; angles that are sums are also tried taken apart."""
     forms = [determinant, apart] if (apart := sympy.expand_trig(determinant)) != determinant else [determinant]
     forms += [pythagoras(sympy.expand(f), *pair) for f in tuple(forms) for pair in ((cos, sin), (sin, cos))]
-    factored = [sympy.factor(f) for f in forms]
-    return min((f for f in factored if vanishes(f - determinant)), key=lambda e: e.count_ops(), default=determinant)
+    plain, *others = (sympy.factor(f) for f in forms)
+    return shortest(plain, *others)
 
 
 def _factors(determinant: Expr) -> list[Factor]:

@@ -17,7 +17,8 @@ from sympy import Expr, Symbol
 
 from ..budget import Budget, BudgetSpentError
 from ..symbolic import Fast, fast, jacobian
-from .integrability import Row, algebra, curl, read, tidy
+from .algebra import attempt, linear_solution, read, tidy
+from .integrability import Row, curl
 from .sampling import Point, highest_rank, independent, rank, values
 
 Field = list[Fast]
@@ -76,14 +77,13 @@ def _pivots(rows: Sequence[Sequence[Expr]], width: int, points: Sequence[Point])
 
 
 def solution(block: sympy.Matrix, right: sympy.Matrix, budget: Budget) -> sympy.Matrix:
-    """block^-1 right: by cofactors where that is short, else by elimination without simplification."""
-    if block == sympy.eye(block.rows):
-        return right
-    if block.rows <= WRITTEN_OUT:
-        inverse = algebra(budget, lambda b: b.adjugate() / b.det(), block)
-        if inverse is not None:
-            return inverse * right
+    """block^-1 right: exactly where that is short, else by elimination without simplification."""
     import symengine
+
+    if block.rows <= WRITTEN_OUT:
+        found = attempt(budget, linear_solution, block, right)
+        if found is not None:
+            return sympy.Matrix(right.rows, right.cols, found)
 
     made = symengine.DenseMatrix(block.tolist()).LUsolve(symengine.DenseMatrix(right.tolist()))
     like = [*block, *right]
@@ -104,7 +104,7 @@ def _cleared(vector: list[Expr], budget: Budget) -> list[Expr]:
         return [sympy.cancel(w / content) for w in whole]
 
     try:
-        return [tidy(v, budget) for v in algebra(budget, multiple, short) or short]
+        return [tidy(v, budget) for v in attempt(budget, multiple, short) or short]
     except BudgetSpentError:
         return short
 

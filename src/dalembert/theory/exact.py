@@ -89,18 +89,23 @@ class _Spectrum:
     def of(cls, form: Quadratic) -> _Spectrum | None:
         n = form.M.shape[0]
         inverse, gyroscopic = form.M.inv(), form.B.T - form.B
-        Z = zeros(n, n).row_join(eye(n)).col_join((inverse * form.C).row_join(-inverse * gyroscopic)).applyfunc(_tidy)
+        Z = (
+            zeros(n, n)
+            .row_join(eye(n))
+            .col_join((inverse * form.C).row_join(-inverse * gyroscopic))
+            .applyfunc(sympy.cancel)
+        )
         values = _squares(Z)
         if values is None:
             return None
-        A = (Z * Z).applyfunc(_tidy)
+        A = (Z * Z).applyfunc(sympy.cancel)
         parts = []
         for mu in values:
             P = eye(2 * n)
             for other in values:
                 if other != mu:
                     P = P * (A - other * eye(2 * n)) / (mu - other)
-                    P = P if _irrational(mu, other) else P.applyfunc(_tidy)
+                    P = P if _irrational(mu, other) else P.applyfunc(sympy.cancel)
             if not all(vanishes(e) for e in ((A - mu * eye(2 * n)) * P)):
                 return None  # a Jordan block: resonance
             parts.append((mu, P))
@@ -113,11 +118,6 @@ class _Spectrum:
     def integral(self, j: int, h: Expr) -> Matrix:
         """exp(h Z), integrated j times from 0."""
         return self.apply(lambda mu: _entire(j, mu, h)) + self.Z * self.apply(lambda mu: _entire(j + 1, mu, h))
-
-
-def _tidy(e: Expr) -> Expr:
-    """Common factors cancelled."""
-    return sympy.cancel(e)
 
 
 def _irrational(*values: Expr) -> bool:
@@ -134,7 +134,7 @@ def _squares(Z: Matrix) -> list[Expr] | None:
     for factor, _ in factors:
         p = sympy.Poly(factor, x)
         if p.degree() == 1:
-            found.append(_tidy(-p.nth(0) / p.nth(1)))
+            found.append(sympy.cancel(-p.nth(0) / p.nth(1)))
         elif p.degree() == 2:
             c, b, a = (p.nth(k) for k in range(3))
             root = sqrt(sympy.factor(b**2 - 4 * a * c))

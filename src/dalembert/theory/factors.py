@@ -23,22 +23,9 @@ import sympy
 from sympy import Expr, Symbol
 
 from ..budget import Budget
-from ..symbolic import Fast, fast, gradient, number, substitute
-from .integrability import (
-    Integrated,
-    Row,
-    algebra,
-    antiderivative,
-    curl,
-    is_exact,
-    makes_exact,
-    potential,
-    read,
-    roots,
-    tidy,
-    without,
-)
-from .sampling import is_zero
+from ..symbolic import Fast, fast, gradient, number, substitute, vanishes
+from .algebra import attempt, read, roots, tidy
+from .integrability import Integrated, Row, antiderivative, curl, is_exact, makes_exact, potential, without
 
 WAYS = (
     "no factor",
@@ -102,7 +89,7 @@ def _one_variable(row: Row, variables: Sequence[Symbol], budget: Budget) -> Iter
         for k, z in enumerate(variables):
             ratio = _common_ratio(scaled, d, k)
             others = [s for s in variables if s != z]
-            if ratio is None or any(not is_zero(s) for s in gradient(ratio, others)):
+            if ratio is None or any(not vanishes(s) for s in gradient(ratio, others)):
                 continue
             log = antiderivative(without(read(ratio, *row, *variables), others, budget), z, budget)
             if log is not None:
@@ -111,18 +98,18 @@ def _one_variable(row: Row, variables: Sequence[Symbol], budget: Budget) -> Iter
 
 def _common_ratio(f: Row, d: dict[tuple[int, int], Fast], k: int) -> Fast | None:
     """(d_i f_k - d_k f_i)/f_i, if it is the same for all i; None if not, or if no factor of z_k is called for."""
-    if not all(is_zero(c) for (i, j), c in d.items() if k not in (i, j)):
+    if not all(vanishes(c) for (i, j), c in d.items() if k not in (i, j)):
         return None
     ratio = None
     for i in range(len(f)):
         c = fast(0) if i == k else d[min(i, k), max(i, k)] * (1 if i < k else -1)
-        if i == k or (is_zero(c) and is_zero(f[i])):
+        if i == k or (vanishes(c) and vanishes(f[i])):
             continue
-        if is_zero(f[i]):
+        if vanishes(f[i]):
             return None
         if ratio is None:
             ratio = c / fast(f[i])
-        elif not is_zero(ratio - c / fast(f[i])):
+        elif not vanishes(ratio - c / fast(f[i])):
             return None
     return ratio
 
@@ -147,7 +134,7 @@ def _affine_symmetries(row: Row, variables: Sequence[Symbol], budget: Budget) ->
     budget.spend()
     for constants in constant_solutions(columns, None):
         at = sum((c * fast(a) * f[j] for c, (j, a) in zip(constants, fields, strict=True)), start=fast(0))
-        if not is_zero(at) and is_exact([read(a / at, *row, *variables) for a in f], variables):
+        if not vanishes(at) and is_exact([read(a / at, *row, *variables) for a in f], variables):
             yield tidy(1 / read(at, *row, *variables), budget)
 
 
@@ -183,7 +170,7 @@ def _factor_list(expression: Expr) -> list[Expr]:
 
 
 def _factors(expression: Expr, budget: Budget) -> list[Expr]:
-    return algebra(budget, _factor_list, expression) or []
+    return attempt(budget, _factor_list, expression) or []
 
 
 def constant_solutions(columns: Sequence[Sequence[Fast]], right: Sequence[Fast] | None) -> list[list[Any]]:
@@ -262,7 +249,7 @@ def _natani(row: Row, variables: Sequence[Symbol], budget: Budget) -> Integrated
     With c(a, b; others) the integral of the part in a, b, the form is a multiple of dc + h_k dz_k, where h depends on
     a and b through c alone, if the form is integrable.
     """
-    present = [i for i, f in enumerate(row) if not is_zero(f)]
+    present = [i for i, f in enumerate(row) if not vanishes(f)]
     budget.spend(WAYS[-1] if WAYS[-1] not in budget.tried else "")
     for i, j in list(combinations(present, 2))[:6]:
         pair = [variables[i], variables[j]]
@@ -289,7 +276,7 @@ def _remaining(
     for solved, left in ((b, a), (a, b)):
         for branch in roots(plane.function - c, solved, budget)[:2]:
             reduced = [read(substitute(fast(e), {solved: branch}), e, branch, *variables) for e in h]
-            if not all(is_zero(fast(e).diff(fast(left))) for e in reduced):
+            if not all(vanishes(fast(e).diff(fast(left))) for e in reduced):
                 continue
             bare = [without(e, [left], budget) for e in reduced]
             rest = integrating_factor([sympy.S.One, *bare], [c, *others], budget)
@@ -303,13 +290,13 @@ def _by_equation(row: Row, pair: Sequence[Symbol], budget: Budget) -> Integrated
     (f, g), (x, y) = row, pair
     function, constant = sympy.Function("y"), Symbol("C1")
     equation = sympy.Eq(function(x).diff(x), -(f / g).subs(y, function(x)))
-    solution = algebra(budget, sympy.dsolve, equation, function(x))
+    solution = attempt(budget, sympy.dsolve, equation, function(x))
     for answer in solution if isinstance(solution, list) else [solution]:
         if not isinstance(answer, sympy.Equality):
             continue
         implicit = (answer.lhs - answer.rhs).subs(function(x), y)
-        for level in algebra(budget, sympy.solve, implicit, constant) or []:
+        for level in attempt(budget, sympy.solve, implicit, constant) or []:
             factor = tidy(level.diff(x) / f, budget)
-            if not is_zero(factor) and makes_exact(factor, level, row, pair):
+            if not vanishes(factor) and makes_exact(factor, level, row, pair):
                 return Integrated(factor, level, WAYS[-1])
     return None

@@ -23,9 +23,11 @@ from ..model.coordinates import Coordinate, Momentum, Velocity, multiplier, time
 from ..model.system import System
 from ..shown import Part, Shown
 from ..stepmap import Block, StepMap, pointwise
-from ..symbolic import Fast, fast, gradient, jacobian, number, slow, substitute, vanishes
-from .forms import quadratic_part, tidy
-from .lagrange import linear_solution, energy, momenta, motion_residual, multipliers, reaction
+from ..symbolic import Fast, fast, free_names, gradient, jacobian, number, slow, substitute, vanishes
+from .algebra import linear_solution, shortest, simplified, tidy
+from .lagrange import energy, momenta, motion_residual, multipliers, reaction, readable
+from .quadratic import quadratic_part
+from .sampling import points_on, rank, values
 from .shell import shell
 
 if TYPE_CHECKING:
@@ -75,15 +77,7 @@ def legendre(function: Expr, u: Sequence[Symbol], w: Sequence[Symbol], budget: B
     found = dict(zip(u, branch, strict=True))
     value = sympy.Add(*(s * x for s, x in zip(w, branch, strict=True))) - function.xreplace(found)
     apart, mixed = sympy.expand(value, deep=False).as_independent(*w, as_Add=True)
-    return Legendre(apart + _simplified(mixed, budget), branch, "p = dL/dv was solved")
-
-
-def _simplified(e: Expr, budget: Budget) -> Expr:
-    """The shortest of what simplification finds, with sums under roots factored first; equal to e by value."""
-    forms = [e, budget.call(sympy.factor, e, deep=True)]
-    forms += [budget.call(sympy.simplify, f) for f in tuple(forms) if f is not None]
-    same = [f for f in forms if f is not None and (f is e or vanishes(fast(f) - fast(e)))]
-    return min(same, key=lambda f: f.count_ops())
+    return Legendre(apart + simplified(mixed, budget), branch, "p = dL/dv was solved")
 
 
 def _short(e: Expr, budget: Budget) -> Expr:
@@ -91,28 +85,16 @@ def _short(e: Expr, budget: Budget) -> Expr:
     if e.count_ops() > 400:
         return e
     terms = sympy.Add(*(sympy.factor(t) for t in sympy.Add.make_args(e)))
-    forms = [e, terms, budget.call(sympy.factor, e), tidy(e)]
-    return min((f for f in forms if f is not None), key=lambda f: f.count_ops())
+    return shortest(e, terms, budget.call(sympy.factor, e), tidy(e))
 
 
 def _check_regular(mass: Sequence[Sequence[Fast]], u: Sequence[Symbol]) -> None:
     """Raise if the matrix is singular wherever it has a value."""
-    import random
-
-    import numpy as np
-
-    rng, seen = random.Random(1), False
-    for _ in range(8):
-        names = {s.name for row in mass for e in row for s in e.free_symbols}
-        point = {name: rng.uniform(0.2, 1.2) / (8 if name in {x.name for x in u} else 1) for name in names}
-        matrix = np.array([[number(e, point) for e in row] for row in mass])
-        if not np.isfinite(matrix).all():
-            continue
-        seen = True
-        size = np.abs(matrix).max(axis=1, keepdims=True)
-        if np.linalg.matrix_rank(matrix / np.where(size == 0, 1, size), tol=1e-10) == len(u):
-            return
-    if seen:
+    points = points_on([], [], sorted(free_names(e for row in mass for e in row)), count=8)
+    # Near rest: a Lagrangian like sqrt(1 - v^2) has no value at high velocities.
+    slow_points = [{k: x / 8 if k in {s.name for s in u} else x for k, x in p.items()} for p in points]
+    grids = [g for g in (values(mass, p) for p in slow_points) if g is not None]
+    if grids and max(map(rank, grids)) < len(u):
         kind = "velocities" if isinstance(u[0], Velocity) else "momenta"
         needed = {
             "velocities": "coordinate needs an inertia of its own",
@@ -138,7 +120,7 @@ def _solved(function: Expr, u: Sequence[Symbol], w: Sequence[Symbol], budget: Bu
         if len(branch) == len(u):
             candidate = tuple(branch[plain[x]].xreplace(back) for x in u)
             if all(_is_known(c) for c in candidate) and _inverts(candidate, slopes, u, w):
-                return tuple(_simplified(c, budget) for c in candidate)
+                return tuple(simplified(c, budget) for c in candidate)
     return None
 
 
@@ -203,15 +185,11 @@ class HamiltonianForm(Shown):
     @cached_property
     def forces(self) -> dict[Coordinate, Expr]:
         """The force on each momentum, in terms of q, p, t: forces, dissipation and reactions."""
-        own = [
-            *self.system.coordinates,
-            *self.system.velocities,
-            *self.system.parameters,
-            time,
-            *multipliers(self.system),
-        ]
         whole = [fast(f) + r for f, r in zip(self.system.force, reaction(self.system), strict=True)]
-        return {q: tidy(self._in_momenta(slow(f, own))) for q, f in zip(self.system.coordinates, whole, strict=True)}
+        return {
+            q: tidy(self._in_momenta(readable(f, self.system)))
+            for q, f in zip(self.system.coordinates, whole, strict=True)
+        }
 
     @cached_property
     def equations(self) -> tuple[Eq, ...]:
@@ -301,16 +279,12 @@ class HamiltonianForm(Shown):
         head = f"{self.system.name}: Hamiltonian form ({self.reason})"
         if self.hamiltonian is None:
             told = "H = p.v - L has no closed form that was found; simulate(...) solves p = dL/dv by numbers."
-            return [head, told, ("p.v - L", slow(energy(self.system), self._symbols))]
+            return [head, told, ("p.v - L", readable(energy(self.system), self.system))]
         parts: list[Part] = [head, ("H", self.hamiltonian), *self.equations]
         parts += [("constraint", c) for c in self.constraints]
         if self.is_conserved(self.hamiltonian):
             return [*parts, "H is conserved."]
         return [*parts, "H is not conserved."]
-
-    @property
-    def _symbols(self) -> tuple[Symbol, ...]:
-        return (*self.system.coordinates, *self.system.velocities, *self.system.parameters, time)
 
 
 def momentum_rate(coordinate: Coordinate) -> MomentumRate:

@@ -15,11 +15,12 @@ import sympy
 from sympy import Expr, Symbol
 
 from ..budget import Budget, BudgetSpentError
-from ..symbolic import fast, gradient
+from ..symbolic import fast, gradient, vanishes
+from .algebra import read, roots, tidy
 from .distributions import independent_rows, solution
 from .factors import constant_solutions, integrating_factor
-from .integrability import Row, curl, is_exact, is_integrable, potential, pulled_back, read, roots, tidy
-from .sampling import Point, highest_rank, is_zero, rank, value, values
+from .integrability import Row, curl, is_exact, is_integrable, potential, pulled_back
+from .sampling import Point, highest_rank, rank, value, values
 
 
 @dataclass(frozen=True)
@@ -122,7 +123,7 @@ def _closed_combinations(
         form = [
             sympy.Add(*(s * row[i] for s, (_, row) in zip(scaled, parts, strict=True))) for i in range(len(variables))
         ]
-        if any(not is_zero(f) for f in form) and is_exact(form, variables):
+        if any(not vanishes(f) for f in form) and is_exact(form, variables):
             g = potential([tidy(f, budget) for f in form], variables, budget)
             if g is not None:
                 yield g, "exact combination"

@@ -7,7 +7,6 @@ differential of one function on a space with holes.
 
 from __future__ import annotations
 
-import time as clock
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
@@ -15,11 +14,10 @@ from typing import Any
 
 import sympy
 from sympy import Expr, Symbol
-from sympy.polys.polyerrors import BasePolynomialError
 
-from ..budget import Budget, BudgetSpentError
-from ..symbolic import Fast, fast, gradient, jacobian, slow, substitute
-from .sampling import is_zero
+from ..budget import Budget
+from ..symbolic import Fast, fast, gradient, jacobian, substitute, vanishes
+from .algebra import attempt, read, tidy
 
 Row = Sequence[Expr]
 
@@ -33,12 +31,6 @@ class Integrated:
     how: str
 
 
-def read(expression: Fast, *like: Any) -> Expr:
-    """The SymPy form of a SymEngine expression, with the symbols that occur in the expressions it came from."""
-    symbols = {s for e in like for s in sympy.sympify(e).free_symbols}
-    return slow(expression, symbols)
-
-
 def curl(row: Row, variables: Sequence[Symbol]) -> dict[tuple[int, int], Fast]:
     """The components d_i f_j - d_j f_i, i < j, of the differential of a form."""
     slopes = jacobian(row, variables)
@@ -47,7 +39,7 @@ def curl(row: Row, variables: Sequence[Symbol]) -> dict[tuple[int, int], Fast]:
 
 def is_exact(row: Row, variables: Sequence[Symbol]) -> bool:
     """Whether d_i f_j = d_j f_i: the form is the differential of a function."""
-    return all(is_zero(c) for c in curl(row, variables).values())
+    return all(vanishes(c) for c in curl(row, variables).values())
 
 
 def triple_residuals(row: Row, variables: Sequence[Symbol]) -> dict[tuple[int, int, int], Expr]:
@@ -67,7 +59,7 @@ def is_integrable(row: Row, variables: Sequence[Symbol]) -> bool:
     """Whether one form alone has an integrating factor: the triple identity."""
     f, d = [fast(a) for a in row], curl(row, variables)
     triples = combinations(range(len(variables)), 3)
-    return all(is_zero(f[k] * d[i, j] + f[i] * d[j, k] - f[j] * d[i, k]) for i, j, k in triples)
+    return all(vanishes(f[k] * d[i, j] + f[i] * d[j, k] - f[j] * d[i, k]) for i, j, k in triples)
 
 
 Form = dict[tuple[int, ...], Fast]
@@ -109,67 +101,7 @@ def frobenius_residuals(rows: Sequence[Row], variables: Sequence[Symbol]) -> dic
 def makes_exact(factor: Expr, function: Expr, row: Row, variables: Sequence[Symbol]) -> bool:
     """Whether d(function) = factor * form, component by component."""
     slopes = gradient(function, variables)
-    return all(is_zero(s - fast(factor) * fast(f)) for s, f in zip(slopes, row, strict=True))
-
-
-class Allowance(Budget):
-    """A budget with a limit for the time in all, besides that for single calls."""
-
-    def __init__(self, attempts: int = 5000, seconds: float = 2.0, total: float = 20.0):
-        super().__init__(attempts, seconds)
-        self._end = clock.monotonic() + total
-
-    def spend(self, what: str = "", amount: int = 1) -> None:
-        """Count an attempt, and look at the clock."""
-        super().spend(what, amount)
-        if clock.monotonic() > self._end:
-            raise BudgetSpentError("the time of the search is spent")
-
-
-def algebra(budget: Budget, function: Any, *args: Any, **options: Any) -> Any:
-    """A call into computer algebra within the budget; None if it came to nothing."""
-    try:
-        return budget.call(function, *args, **options)
-    except (BasePolynomialError, KeyError, IndexError, AssertionError, MemoryError):
-        return None
-
-
-def tidy(expression: Expr, budget: Budget) -> Expr:
-    """A shorter way to write an expression, if one is found; the same value in any case."""
-    given = sympy.sympify(expression)
-    if not 2 <= given.count_ops() <= 3000:
-        return given
-    if given not in _TIDY:
-        try:
-            shorter = _shortened(given, budget)
-        except BudgetSpentError:
-            return given
-        if len(_TIDY) > 4096:
-            _TIDY.clear()
-        _TIDY[given] = shorter
-    return _TIDY[given]
-
-
-_TIDY: dict[Expr, Expr] = {}
-
-
-def _shortened(given: Expr, budget: Budget) -> Expr:
-    trigonometric = given.has(sympy.sin, sympy.cos, sympy.tan)
-    ways: list[Any] = [lambda e: sympy.cancel(sympy.together(e)), sympy.factor]
-    ways += [sympy.trigsimp] if trigonometric else []
-    ways += [sympy.simplify] if given.has(sympy.exp, sympy.log) and not trigonometric else []
-    best = current = given
-    for way in ways:
-        if best.count_ops() < 3:
-            break
-        found = algebra(budget, way, current)
-        if not isinstance(found, Expr):
-            continue
-        if way is ways[0]:
-            current = found
-        if found.count_ops() <= best.count_ops() and is_zero(fast(found) - fast(given)):
-            best = found
-    return best
+    return all(vanishes(s - fast(factor) * fast(f)) for s, f in zip(slopes, row, strict=True))
 
 
 def potential(row: Row, variables: Sequence[Symbol], budget: Budget) -> Expr | None:
@@ -190,7 +122,7 @@ def _quadratures(row: Row, variables: Sequence[Symbol], order: Sequence[int], bu
     done: list[Symbol] = []
     for i in order:
         rest = sympy.sympify(row[i]) - g.diff(variables[i])
-        if not is_zero(rest):
+        if not vanishes(rest):
             part = antiderivative(without(rest, done, budget), variables[i], budget)
             if part is None:
                 return None
@@ -207,7 +139,7 @@ def without(expression: Expr, idle: Sequence[Symbol], budget: Budget) -> Expr:
         return shorter
     for number in (0, 1, 2, sympy.Rational(1, 2)):  # any value will do where the expression has one
         bare = shorter.subs(dict.fromkeys(left, sympy.sympify(number)))
-        if not bare.has(sympy.nan, sympy.zoo, sympy.oo, -sympy.oo) and is_zero(fast(bare) - fast(shorter)):
+        if not bare.has(sympy.nan, sympy.zoo, sympy.oo, -sympy.oo) and vanishes(fast(bare) - fast(shorter)):
             return bare
     return shorter
 
@@ -216,8 +148,8 @@ def antiderivative(expression: Expr, variable: Symbol, budget: Budget) -> Expr |
     """An antiderivative that is written without an integral sign, in the general case of its parameters."""
     for way in (_by_rules, sympy.integrate):
         for form in dict.fromkeys((expression, sympy.expand(expression))):
-            for found in _branches(algebra(budget, way, form, variable)):
-                if is_zero(fast(found).diff(fast(variable)) - fast(expression)):
+            for found in _branches(attempt(budget, way, form, variable)):
+                if vanishes(fast(found).diff(fast(variable)) - fast(expression)):
                     return found
     return None
 
@@ -246,15 +178,3 @@ def pulled_back(row: Row, variables: Sequence[Symbol], gone: Symbol, value: Expr
     coefficients = [fast(f) for z, f in zip(variables, row, strict=True) if z != gone]
     on_it = [substitute(f + fast(row[index]) * s, {gone: value}) for f, s in zip(coefficients, slopes, strict=True)]
     return [read(f, *row, *variables, value) for f in on_it]
-
-
-def roots(equation: Expr, z: Symbol, budget: Budget) -> list[Expr]:
-    """Where an expression vanishes as a function of z: by formula up to degree two, else as SymPy solves it."""
-    polynomial = algebra(budget, sympy.Poly, equation, z)
-    if polynomial is None or polynomial.degree() > 2:
-        return list(algebra(budget, sympy.solve, equation, z, check=False) or [])
-    c, b, a = ([*reversed(polynomial.all_coeffs()), sympy.S.Zero])[:3]
-    if a == 0:
-        return [tidy(-c / b, budget)]
-    root = sympy.sqrt(sympy.expand(b**2 - 4 * a * c))
-    return [tidy((-b + sign * root) / (2 * a), budget) for sign in (1, -1)]

@@ -17,9 +17,8 @@ from ..model.constraints import Constraint
 from ..model.coordinates import time
 from ..model.system import System
 from ..shown import Part, Shown
-from ..symbolic import fast, vanishes
-from .lagrange import energy, momenta
-from .primitive import readable
+from ..symbolic import Fast, fast, vanishes
+from .lagrange import energy, momenta, readable
 
 if TYPE_CHECKING:
     from .integral_search import Found
@@ -42,23 +41,36 @@ class Integral(Shown):
 
 def energy_integral(system: System) -> Integral:
     """The Jacobi integral, with the reason why it is conserved or not."""
-    conserved, reason = _energy_reason(system)
-    return Integral("energy", readable(energy(system), system), conserved, reason)
+    causes = _causes(system)
+    idle = " and reactions do no work" if system.constraints else ""
+    warms = "; what friction takes from the motion becomes internal energy" if any(map(any, system.friction)) else ""
+    reason = "; ".join(causes) or f"the Lagrangian does not depend on time{idle}{warms}"
+    return Integral("energy", readable(energy(system), system), not causes, reason)
 
 
-def _energy_reason(system: System) -> tuple[bool, str]:
+def _causes(system: System) -> list[str]:
+    """What changes the Jacobi integral."""
+    causes = []
     if not vanishes(system.lagrangian.diff(time)):
-        return False, "the Lagrangian depends on time"
-    power = sum((f * v for f, v in zip(system.force, system.velocities, strict=True)), start=fast(0))
-    if not vanishes(power):
-        return False, "the forces do work"
+        parts = {"kinetic energy": system.kinetic, "potential": system.potential}
+        guilty = [k for k, e in parts.items() if e is not None and not vanishes(e.diff(time))]
+        causes.append(f"the {' and the '.join(guilty) or 'Lagrangian'} depend{'' if len(guilty) > 1 else 's'} on time")
+    if not vanishes(power(system)):
+        dissipates = not vanishes(system.dissipation) and all(vanishes(f) for f in system.forces)
+        causes.append("friction takes energy away" if dissipates else "the forces do work")
+    if not vanishes(system.heat_received):
+        causes.append("heat comes from outside")
     if not all(reaction_is_idle(c, system) for c in system.constraints):
-        return False, "the reaction of a constraint does work"
+        causes.append("the reaction of a constraint does work (the constraint moves)")
     if not system.is_ideal:
-        return False, "the variations are not those of the constraints, so reactions do work"
-    if system.constraints:
-        return True, "the Lagrangian does not depend on time and reactions do no work"
-    return True, "the Lagrangian does not depend on time"
+        causes.append("the variations are not those of the constraints, so reactions do work")
+    return causes
+
+
+def power(system: System) -> Fast:
+    """The power of the external forces; that of friction stays in the system, as internal energy."""
+    pairs = zip(system.external_force, system.velocities, strict=True)
+    return sum((fast(f) * fast(v) for f, v in pairs), start=fast(0))
 
 
 def reaction_is_idle(c: Constraint, system: System) -> bool:
@@ -154,7 +166,7 @@ def _collect(
     system: System, degree: int, budget: Budget, every: list[Integral], remarks: list[str], searched: list[str]
 ) -> None:
     """Fill the lists from what is quick to what is slow, so that they hold what was found when a search is ended."""
-    from .balance import jacobi, momentum_integrals, separate_energies
+    from .balance_integrals import jacobi, momentum_integrals, separate_energies
     from .integral_search import Search, follows
     from .shell import shell
 

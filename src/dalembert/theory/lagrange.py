@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import sympy
 from sympy import Eq, Expr
@@ -16,11 +17,29 @@ from ..errors import ModelError
 from ..model.coordinates import Coordinate, Multiplier, multiplier, time
 from ..model.system import System
 from ..symbolic import Fast, fast, gradient, jacobian, slow
+from .algebra import linear_solution
 
 
 def multipliers(system: System) -> tuple[Multiplier, ...]:
     """One multiplier per constraint."""
     return tuple(multiplier(a + 1) for a in range(len(system.constraints)))
+
+
+def symbols(system: System) -> list[sympy.Symbol]:
+    """Everything an expression along a motion may contain."""
+    q = system.coordinates
+    thermal = [s for S in system.entropies for s in (S, S.dot)]
+    return [*q, *system.velocities, *(c.ddot for c in q), *thermal, *multipliers(system), *system.parameters, time]
+
+
+def readable(expression: Fast, system: System) -> Expr:
+    """The SymPy form of an expression written with the symbols of a system."""
+    return slow(expression, symbols(system))
+
+
+def expanded(expression: Any, system: System) -> Expr:
+    """The same, multiplied out (by SymEngine, which takes a hundredth of the time)."""
+    return readable(fast(expression).expand(), system)
 
 
 def momenta(system: System) -> list[Fast]:
@@ -46,10 +65,20 @@ def total_derivative(expression: Fast, coordinates: Sequence[Coordinate]) -> Fas
     return sum((d * fast(rate) for d, (_, rate) in zip(slopes, along, strict=True)), start=fast(0))
 
 
+def entropy_rates(system: System) -> list[Fast]:
+    """S.dot of each entropy: the power that heats it over its temperature."""
+    return [fast(power) / fast(T) for power, T in zip(system.heating, system.temperatures, strict=True)]
+
+
 def euler_lagrange(system: System) -> list[Fast]:
     """d/dt dL/dv - dL/dq, one per coordinate."""
-    slopes = gradient(system.lagrangian, system.coordinates)
-    return [total_derivative(p, system.coordinates) - d for p, d in zip(momenta(system), slopes, strict=True)]
+    slopes, rates = gradient(system.lagrangian, system.coordinates), entropy_rates(system)
+
+    def along(p: Fast) -> Fast:
+        warming = zip(gradient(p, system.entropies), rates, strict=True)
+        return sum((d * rate for d, rate in warming), start=total_derivative(p, system.coordinates))
+
+    return [along(p) - d for p, d in zip(momenta(system), slopes, strict=True)]
 
 
 def reaction(system: System) -> list[Fast]:
@@ -76,21 +105,9 @@ class Equations:
 
     system: System
 
-    def _read(self, expression: Fast) -> Expr:
-        s = self.system
-        known = [
-            *s.coordinates,
-            *s.velocities,
-            *s.parameters,
-            time,
-            *multipliers(s),
-            *(q.ddot for q in s.coordinates),
-        ]
-        return slow(expression, known)
-
     def _tidy(self, expression: Fast) -> Expr:
         accelerations = [q.ddot for q in self.system.coordinates]
-        return sympy.collect(sympy.expand(self._read(expression)), accelerations)
+        return sympy.collect(sympy.expand(readable(expression, self.system)), accelerations)
 
     @cached_property
     def lagrange(self) -> tuple[Eq, ...]:
@@ -98,7 +115,7 @@ class Equations:
         forces = [fast(f) for f in self.system.force]
         right = [f + r for f, r in zip(forces, reaction(self.system), strict=True)]
         return tuple(
-            Eq(self._tidy(e), sympy.expand(self._read(r)), evaluate=False)
+            Eq(self._tidy(e), sympy.expand(readable(r, self.system)), evaluate=False)
             for e, r in zip(euler_lagrange(self.system), right, strict=True)
         )
 
@@ -108,62 +125,76 @@ class Equations:
         return tuple(Eq(c.expression, 0, evaluate=False) for c in self.system.constraints)
 
     @cached_property
+    def entropy(self) -> tuple[Eq, ...]:
+        """(dL/dS) S.dot = F.v - P, one equation per entropy: the kinematic constraint of a thermomechanical system."""
+        laws = zip(self.system.entropies, self.system.temperatures, self.system.heating, strict=True)
+        return tuple(Eq(-T * S.dot, sympy.expand(-power), evaluate=False) for S, T, power in laws)
+
+    @cached_property
+    def variations(self) -> tuple[Eq, ...]:
+        """(dL/dS) dS = F.dq, one per entropy: the constraint on variations, displacements written as velocities."""
+        laws = zip(self.system.entropies, self.system.temperatures, self.system.friction, strict=True)
+        return tuple(
+            Eq(
+                -T * S.dot,
+                sympy.Add(*(f * v for f, v in zip(row, self.system.velocities, strict=True))),
+                evaluate=False,
+            )
+            for S, T, row in laws
+        )
+
+    @cached_property
     def mass_matrix(self) -> sympy.Matrix:
         """d2L/dv dv."""
-        return sympy.Matrix([[sympy.expand(self._read(m)) for m in row] for row in mass_matrix(self.system)])
+        return sympy.Matrix([[sympy.expand(readable(m, self.system)) for m in row] for row in mass_matrix(self.system)])
 
     @cached_property
     def momenta(self) -> dict[Coordinate, Expr]:
         """The momentum dL/dv conjugate to each coordinate."""
-        return {
-            q: sympy.expand(self._read(p)) for q, p in zip(self.system.coordinates, momenta(self.system), strict=True)
-        }
+        pairs = zip(self.system.coordinates, momenta(self.system), strict=True)
+        return {q: sympy.expand(readable(p, self.system)) for q, p in pairs}
 
     @cached_property
     def energy(self) -> Expr:
         """The Jacobi integral p.v - L."""
-        return sympy.expand(self._read(energy(self.system)))
+        return sympy.expand(readable(energy(self.system), self.system))
 
     @cached_property
     def solved(self) -> dict[sympy.Symbol, Expr]:
         """Accelerations and multipliers as functions of positions, velocities and time."""
         unknowns = [q.ddot for q in self.system.coordinates] + list(multipliers(self.system))
         residual = motion_residual(self.system)
-        matrix = sympy.Matrix([[self._read(d) for d in row] for row in jacobian(residual, unknowns)])
+        matrix = sympy.Matrix([[readable(d, self.system) for d in row] for row in jacobian(residual, unknowns)])
         at_rest = dict.fromkeys(map(fast, unknowns), 0)
-        right = -sympy.Matrix([self._read(r.subs(at_rest)) for r in residual])
-        return dict(zip(unknowns, linear_solution(matrix, right), strict=True))
+        right = -sympy.Matrix([readable(r.subs(at_rest), self.system) for r in residual])
+        solution = linear_solution(matrix, right)
+        if solution is None:
+            raise ModelError(
+                "the equations cannot be solved for the accelerations: the matrix that determines them is singular."
+            )
+        return dict(zip(unknowns, solution, strict=True))
 
     @property
     def first_order(self) -> tuple[Eq, ...]:
         """The first-order form: the rate of each velocity, and each multiplier, as a function of the state."""
-        return tuple(Eq(unknown, value, evaluate=False) for unknown, value in self.solved.items())
+        rates = zip(self.system.entropies, entropy_rates(self.system), strict=True)
+        warming = {S.dot: readable(rate, self.system) for S, rate in rates}
+        return tuple(Eq(unknown, value, evaluate=False) for unknown, value in (self.solved | warming).items())
 
     def __str__(self) -> str:
-        blocks = [sympy.pretty(e, wrap_line=False, use_unicode=True) for e in (*self.lagrange, *self.constraints)]
+        blocks = [
+            sympy.pretty(e, wrap_line=False, use_unicode=True)
+            for e in (*self.lagrange, *self.entropy, *self.constraints)
+        ]
         return "\n\n".join(blocks)
 
     __repr__ = __str__
 
     def _repr_latex_(self) -> str:
-        rows = [rf"{sympy.latex(e.lhs)} &= {sympy.latex(e.rhs)}" for e in (*self.lagrange, *self.constraints)]
+        rows = [
+            rf"{sympy.latex(e.lhs)} &= {sympy.latex(e.rhs)}" for e in (*self.lagrange, *self.entropy, *self.constraints)
+        ]
         return r"$\displaystyle \begin{aligned}" + r" \\ ".join(rows) + r"\end{aligned}$"
-
-
-def linear_solution(matrix: sympy.Matrix, right: sympy.Matrix) -> list[Expr]:
-    """Solve a linear system over the field of fractions of its entries, so that common factors cancel."""
-    from sympy.polys.matrices import DomainMatrix
-    from sympy.polys.matrices.exceptions import DMNonInvertibleMatrixError
-
-    joined = DomainMatrix.from_Matrix(matrix.row_join(right)).to_field()
-    n = matrix.shape[0]
-    try:
-        solution = joined[:, :n].lu_solve(joined[:, n:]).to_Matrix()
-    except DMNonInvertibleMatrixError:
-        raise ModelError(
-            "the equations cannot be solved for the accelerations: the matrix that determines them is singular."
-        ) from None
-    return [sympy.factor_terms(e) for e in solution]
 
 
 def equations(system: System) -> Equations:

@@ -27,7 +27,7 @@ from ..model.system import System
 from ..shown import Part, Shown
 from ..symbolic import Fast, fast, free_names, gradient, jacobian, number, slow, substitute, vanishes
 from .lagrange import euler_lagrange, mass_matrix, multipliers, reaction
-from .matrices import determinant, is_zero, kernel, neat, part, pivots, size_of, tidy
+from .matrices import determinant, is_zero, kernel, neat, part, pivots, size_of
 
 NEAR = 1e-8
 """A state given in numbers is taken for steady if it is nearer than this, relative, to one that is."""
@@ -104,7 +104,7 @@ class Linearisation(Shown):
                 "about this motion the kinematic constraints mix displacements and velocities (A eta' + B eta = 0), so there "
                 "are no reduced matrices. Use .second, .first, .zeroth, .rates and .drifts, or .characteristic()."
             )
-        return tidy(self._tests.T * matrix * self.basis)
+        return (self._tests.T * matrix * self.basis).applyfunc(neat)
 
     @cached_property
     def mass(self) -> Matrix:
@@ -204,9 +204,8 @@ def linearise(system: System, *, about: Any, parameters: Mapping[Any, Any] | Non
     known = [*q, *velocity, *system.parameters, *(s for e in at.values() for s in e.free_symbols), *multipliers(system)]
     matrices = {name: _read(rows, known, len(q)) for name, rows in parts.items()}
     reactions = _multipliers(system, matrices, at)
-    matrices = {
-        k: tidy(a.xreplace(dict(zip(multipliers(system), reactions, strict=True)))) for k, a in matrices.items()
-    }
+    put = dict(zip(multipliers(system), reactions, strict=True))
+    matrices = {k: a.xreplace(put).applyfunc(neat) for k, a in matrices.items()}
     _refuse_unsteady(system, matrices, at)
     shown = {s: at[s] for s in (*q, *velocity) if s in at and (s in q or not at[s].is_zero)}
     keep = ("second", "first", "zeroth", "forms", "rates", "drifts")

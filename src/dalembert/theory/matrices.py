@@ -8,9 +8,9 @@ from typing import Any
 import sympy
 from sympy import Expr, Matrix, Symbol
 
-from ..budget import Budget
 from ..errors import ModelError
 from ..symbolic import fast, number, vanishes
+from .algebra import simplified
 
 
 def size_of(e: Any) -> float:
@@ -18,23 +18,16 @@ def size_of(e: Any) -> float:
     return abs(number(e, {})) if not sympy.sympify(e).free_symbols else 1.0
 
 
-def tidy(matrix: Matrix) -> Matrix:
-    """Every entry made neat."""
-    return matrix.applyfunc(neat)
-
-
 def neat(e: Expr) -> Expr:
     """A number as a number, a small expression simplified."""
     if not e.free_symbols:
         return e if e.is_Rational or not e.has(sympy.Float) else sympy.Float(number(e, {}))
-    if sympy.count_ops(e) > 80:
-        return e
-    return Budget(seconds=2).call(sympy.simplify, e) or (sympy.S.Zero if vanishes(e) else e)
+    return sympy.S.Zero if vanishes(e) else simplified(e)
 
 
 def part(matrix: Matrix, sign: int) -> Matrix:
     """The symmetric or the antisymmetric part; in numbers, a part that is rounding is zero."""
-    part = tidy((matrix + sign * matrix.T) / 2)
+    part = ((matrix + sign * matrix.T) / 2).applyfunc(neat)
     if part.free_symbols or matrix.free_symbols:
         return part
     size = max((size_of(e) for e in matrix), default=0.0)
@@ -80,7 +73,7 @@ def kernel(rows: Matrix, dependent: Sequence[int]) -> Matrix:
         rest = -rows[:, list(dependent)].LUsolve(rows[:, free])
         for i, j in enumerate(dependent):
             basis[j, :] = rest[i, :]
-    return tidy(basis)
+    return basis.applyfunc(neat)
 
 
 def determinant(matrix: Matrix, s: Symbol) -> Expr:

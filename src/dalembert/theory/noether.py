@@ -25,8 +25,8 @@ from ..model.system import System
 from ..shown import Part
 from ..symbolic import Fast, fast, vanishes
 from .integrals import Integral
-from .lagrange import energy, momenta, total_derivative
-from .primitive import expanded, primitive, readable
+from .lagrange import energy, expanded, momenta, readable, total_derivative
+from .primitive import primitive
 from .shell import Shell, shell
 
 Generator = dict[Coordinate, Expr]
@@ -76,14 +76,14 @@ def noether(
     budget = budget or Budget()
     defect = readable(_change(system, xi, shift), system)
     work = _work(system, xi, shift)
-    F = primitive(defect, system, budget)
+    F = primitive(defect, system.coordinates, budget)
     asked = [("the Lagrangian is invariant", vanishes(defect))]
     if not asked[0][1]:
         asked.append(("it changes by the derivative of a function F(q, t)", F is not None))
     if not all(f == 0 for f in system.force):
         asked.append(("the forces do no work along the family", vanishes(work)))
         if not vanishes(work):
-            both = primitive(readable(fast(defect) + work, system), system, budget)
+            both = primitive(readable(fast(defect) + work, system), system.coordinates, budget)
             asked.append(
                 ("what they do is, with the change of L, the derivative of a function F(q, t)", both is not None)
             )

@@ -1,6 +1,6 @@
 """Quantities of a system at a point of its state space, each as a map the engine can compile.
 
-Inputs are positions, velocities (or momenta) and time, in that order.
+Inputs are positions, velocities (or momenta), entropies and time, in that order.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from ..model.coordinates import time
 from ..model.system import System
 from ..stepmap import Block, StepMap, pointwise
 from ..symbolic import Fast, fast, substitute
-from .lagrange import momenta, motion_residual, multipliers, reaction
+from .lagrange import entropy_rates, momenta, motion_residual, multipliers, reaction
 
 
 def _map(system: System, name: str, by: str, outputs: Mapping[str, Fast], *blocks: Block) -> StepMap:
     second = [getattr(q, by).name for q in system.coordinates]
-    inputs = [*(q.name for q in system.coordinates), *second, time.name]
+    inputs = [*(q.name for q in system.coordinates), *second, *(S.name for S in system.entropies), time.name]
     return pointwise(f"{system.name}, {name}", inputs, [p.name for p in system.parameters], outputs, blocks)
 
 
@@ -69,6 +69,16 @@ def motion_map(system: System) -> StepMap:
     sought = [q.ddot for q in system.coordinates] + list(multipliers(system))
     block = Block(tuple(s.name for s in sought), tuple(motion_residual(system)), (fast(0),) * len(sought))
     return _map(system, "motion", "dot", {s.name: fast(s) for s in sought}, block)
+
+
+@lru_cache(maxsize=64)
+def flow_map(system: System) -> StepMap:
+    """(q, v, S, t) -> accelerations and rates of the entropies: what an adaptive solver integrates."""
+    sought = [q.ddot for q in system.coordinates] + list(multipliers(system))
+    block = Block(tuple(s.name for s in sought), tuple(motion_residual(system)), (fast(0),) * len(sought))
+    outputs = {q.ddot.name: fast(q.ddot) for q in system.coordinates}
+    outputs |= {S.dot.name: rate for S, rate in zip(system.entropies, entropy_rates(system), strict=True)}
+    return _map(system, "flow", "dot", outputs, block)
 
 
 @lru_cache(maxsize=64)

@@ -16,7 +16,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import islice
 from typing import Any
 
 import sympy
@@ -30,8 +29,10 @@ from ..model.system import System
 from ..shown import Part, Shown
 from ..symbolic import Fast, number, slow, substitute, vanishes
 from . import virtual_work as virtual
-from .lagrange import motion_residual, multipliers
-from .virtual_work import VirtualWork, brief, read, solve_exactly, tidy, vanishes_on
+from .algebra import linear_solution, tidy
+from .lagrange import motion_residual, multipliers, readable, symbols
+from .sampling import states_on
+from .virtual_work import VirtualWork, brief, vanishes_on
 
 LARGEST = 4000
 """Operations in a linear system above which no closed form is attempted."""
@@ -60,13 +61,13 @@ class Reactions(Shown):
 
     def _matrix(self, name: str) -> sympy.Matrix:
         """A piece as people read it."""
-        return sympy.Matrix([[read(self.system, e) for e in row] for row in self._pieces[name]])
+        return sympy.Matrix([[readable(e, self.system) for e in row] for row in self._pieces[name]])
 
     def _solution(self, matrix: sympy.Matrix, right: sympy.Matrix) -> list[Expr] | None:
         """Row by row; None if the system is large, singular, or takes too long."""
         if sympy.count_ops(matrix) + sympy.count_ops(right) > LARGEST:
             return None
-        return Budget(seconds=self.seconds).call(solve_exactly, matrix, right)
+        return Budget(seconds=self.seconds).call(linear_solution, matrix, right)
 
     @cached_property
     def _small_system(self) -> tuple[sympy.Matrix, sympy.Matrix] | None:
@@ -139,8 +140,7 @@ class Reactions(Shown):
     @cached_property
     def forces(self) -> dict[Coordinate, Expr]:
         """{coordinate: generalised reaction}, the sum over all constraints."""
-        parts = self.by_constraint.values()
-        return {q: tidy(sympy.Add(*(part[q] for part in parts))) for q in self.system.coordinates}
+        return {q: tidy(sympy.Add(*(p[q] for p in self.by_constraint.values()))) for q in self.system.coordinates}
 
     @cached_property
     def _rates(self) -> list[Expr] | None:
@@ -182,8 +182,10 @@ class Reactions(Shown):
             symmetric = np.abs(matrix - matrix.T).max() <= 1e-9 * size
             return bool(symmetric and np.linalg.eigvalsh(matrix).min() > 1e-13 * size)
 
-        points = (self._numbers(s) for s in virtual.admissible_states(self.system))
-        sound = list(islice((p for p in points if all(np.isfinite(piece).all() for piece in p.values())), 4))
+        names = [p.name for p in self.system.parameters]
+        states = states_on(self.system.constraints, self.system.coordinates, names)
+        points = [self._numbers({name: float(x) for name, x in state.items()}) for state in states]
+        sound = [p for p in points if all(np.isfinite(piece).all() for piece in p.values())]
         return bool(self.system.constraints and sound) and all(
             positive(p["mass"]) and positive(p["rows"] @ np.linalg.solve(p["mass"], p["forms"].T)) for p in sound
         )
@@ -224,8 +226,9 @@ class Reactions(Shown):
         right = np.concatenate([p["load"], -p["hidden"]])[:, 0]
         solution = np.linalg.solve(border, right) if np.linalg.slogdet(border)[0] else right * np.nan
         if not np.isfinite(solution).all():
-            told = "not determined at this state: the matrix is singular, or an expression has no value there."
-            raise StartError(f"reactions: {told}")
+            raise StartError(
+                "reactions: not determined at this state: the matrix is singular, or an expression has no value there."
+            )
         values, forces = solution[n:], solution[n:] @ p["forms"]
         velocity = np.array([at[v.name] for v in self.system.velocities])
         return ReactionNumbers(
@@ -303,7 +306,7 @@ class Imposed(Shown):
         lacking = zip(self.free.coordinates, motion_residual(self.free), strict=False)
         known = {s for e in self.motion.values() for s in e.free_symbols}
         given = {q: substitute(r, self.motion) for q, r in lacking if q.dot in self.motion}
-        return {q: tidy(slow(r, [*virtual.symbols(self.free), *known])) for q, r in given.items()}
+        return {q: tidy(slow(r, [*symbols(self.free), *known])) for q, r in given.items()}
 
     @cached_property
     def driving(self) -> dict[Coordinate, Expr]:
@@ -325,8 +328,7 @@ class Imposed(Shown):
         return tidy(sympy.Add(*(e * self.motion[q.dot] for q, e in self.driving.items())))
 
     def _parts(self) -> Sequence[Part]:
-        told = ", ".join(f"{s} = {e}" for s, e in self.motion.items())
-        head = f"{self.free.name}: imposed {told}"
+        head = f"{self.free.name}: imposed " + ", ".join(f"{s} = {e}" for s, e in self.motion.items())
         try:
             shown, more = self.driving, brief("power", self.power)
         except ModelError as error:
@@ -356,9 +358,7 @@ def impose(system: System, motion: Mapping[Any, Any], *, seconds: float = 5.0) -
             )
     if not rest:
         return Imposed(system, put, None, seconds)
-    given = (
-        None if system.is_ideal else [sum(on(w[j]) * system.velocities[j] for j in stays) for w in system.variations]
-    )
+    forms = [sum(on(w[j]) * system.velocities[j] for j in stays) for w in system.variations]
     left = System(
         f"{system.name}, {_list(put)} imposed",
         rest,
@@ -366,7 +366,7 @@ def impose(system: System, motion: Mapping[Any, Any], *, seconds: float = 5.0) -
         forces={q: on(f) for q, f in zip(system.coordinates, system.forces, strict=True) if q in rest},
         dissipation=on(system.dissipation),
         constraints=[on(c.expression) for c in system.constraints],
-        variations=given,
+        variations=None if system.is_ideal else forms,
     )
     return Imposed(system, put, left, seconds)
 

@@ -20,9 +20,10 @@ from ..errors import ModelError, StartError
 from ..model.coordinates import Coordinate, Parameter, Velocity, parameters
 from ..model.system import System
 from ..shown import Part, Shown
-from ..symbolic import fast, gradient, number, substitute, vanishes
-from .lagrange import linear_solution
-from .primitive import expanded, readable
+from ..symbolic import fast, gradient, number, vanishes
+from .algebra import linear_solution
+from .lagrange import expanded, readable
+from .quadratic import quadratic_part
 from .shell import shell
 
 
@@ -142,25 +143,21 @@ def _eliminated(
 ) -> tuple[dict[Velocity, Expr], Expr]:
     """v_c = A^-1 (p - b) and R = L0 - (p - b).v_c/2, for L = v_c.A v_c/2 + b.v_c + L0."""
     velocities = [q.dot for q in chosen]
-    own = gradient(system.lagrangian, velocities)
-    inertia = [gradient(e, velocities) for e in own]
-    if not all(vanishes(d) for row in inertia for a in row for d in gradient(a, velocities)):
+    parts = quadratic_part(system.lagrangian, velocities)
+    if parts is None:
         raise ModelError(
             f"routh: {system.name} is not quadratic in {', '.join(map(str, velocities))}, so momenta cannot be solved for "
             f"them in closed form. Choose other coordinates: cyclic=[...]."
         )
-    still = dict.fromkeys(velocities, 0)
-    A = sympy.Matrix([[readable(substitute(a, still), system) for a in row] for row in inertia])
-    u = sympy.Matrix([c - readable(substitute(b, still), system) for c, b in zip(p, own, strict=True)])
-    try:
-        speeds = linear_solution(A, u)
-    except ModelError:
+    A = sympy.Matrix([[readable(a, system) for a in row] for row in parts.mass])
+    u = sympy.Matrix([c - readable(b, system) for c, b in zip(p, parts.linear, strict=True)])
+    speeds = linear_solution(A, u)
+    if speeds is None:
         raise ModelError(
             f"routh: the inertia of {', '.join(q.name for q in chosen)} is singular, so their momenta do not determine "
             f"their velocities. Eliminate fewer coordinates: cyclic=[...]."
-        ) from None
-    L0 = readable(substitute(system.lagrangian, still), system)
-    R = L0 - sympy.Add(*(a * b for a, b in zip(u, speeds, strict=True))) / 2
+        )
+    R = readable(parts.rest, system) - sympy.Add(*(a * b for a, b in zip(u, speeds, strict=True))) / 2
     return dict(zip(velocities, speeds, strict=True)), _tidy(R, [q.dot for q in rest])
 
 

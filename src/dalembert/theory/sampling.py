@@ -1,8 +1,8 @@
 """Points to decide things at: on the constraint set, in general position there, with sixty digits.
 
 Whether an expression vanishes on a constraint set, and what the rank of a matrix of functions is, are decided by value
-at such points. Sixty digits leave no doubt between a small number and zero: a zero comes out below 1e-45 or so, and
-nothing above 1e-20 of its row is taken for one.
+at such points. Sixty digits leave little doubt between a small number and zero: a zero comes out below 1e-45 or so, or
+about 1e-16 where a person gave coefficients like 0.1, and nothing above 1e-12 of its row is taken for one.
 """
 
 from __future__ import annotations
@@ -14,7 +14,9 @@ from typing import Any
 
 import sympy
 
-from ..symbolic import Fast, fast, jacobian
+from ..model.constraints import Constraint
+from ..model.coordinates import Coordinate, time
+from ..symbolic import Fast, fast, jacobian, magnitude
 
 Point = dict[str, Any]
 """A value of high precision for every name."""
@@ -23,7 +25,7 @@ Grid = list[list[Any]]
 """A matrix of numbers of high precision, by rows."""
 
 BITS = 200
-_TOLERANCE = "1e-20"
+_TOLERANCE = "1e-12"
 _NOISE = "1e-30"  # what a function that vanishes may come out as; at these points nothing else is so small
 
 
@@ -113,43 +115,15 @@ def vanishes_at(expression: Any, points: Iterable[Point]) -> bool:
     e = fast(expression)
     if e == 0:
         return True
-    terms = e.args if e.is_Add else (e,)
-    said = False
+    terms, said = magnitude(e), False
     for point in points:
-        parts = [value(term, point) for term in terms]
-        if not all(mp.isfinite(v) for v in parts):
+        here, size = value(e, point), value(terms, point)
+        if not (mp.isfinite(here) and mp.isfinite(size)):
             continue
-        if abs(mp.fsum(parts)) > mp.mpf(_TOLERANCE) * max(mp.fsum(abs(v) for v in parts), mp.mpf("1e-20")):
+        if abs(here) > mp.mpf(_TOLERANCE) * max(size, mp.mpf("1e-20")):
             return False
         said = True
     return said
-
-
-@lru_cache(maxsize=512)
-def _somewhere(name: str, which: int) -> Any:
-    return _mp().mpf(random.Random(f"{name} {which}").uniform(0.3, 1.7))
-
-
-def is_zero(expression: Any, count: int = 3) -> bool:
-    """Whether an expression vanishes identically: by value at random points, of which some have no value perhaps.
-
-    In ordinary precision a factored expression that vanishes cannot be told from a small one; here it can.
-    """
-    e = fast(expression)
-    if e.is_number:
-        return bool(e == 0) or vanishes_at(e, [{}])
-    names = [s.name for s in e.free_symbols]
-    said = 0
-    for which in range(8 * count):
-        point = {name: _somewhere(name, which) for name in names}
-        if not _mp().isfinite(value(e, point)):
-            continue
-        if not vanishes_at(e, [point]):
-            return False
-        said += 1
-        if said == count:
-            break
-    return said > 0
 
 
 def points_on(
@@ -177,6 +151,15 @@ def points_on(
         if len(found) == count:
             break
     return found
+
+
+def states_on(constraints: Iterable[Constraint], q: Sequence[Coordinate], names: Iterable[str] = ()) -> list[Point]:
+    """States that satisfy constraints, velocities included; with values of time and of further names."""
+    listed = list(constraints)
+    functions = [c.expression for c in listed if c.is_holonomic] + [c.velocity_form(q) for c in listed]
+    moved = [s.name for c in q for s in (c, c.dot)]
+    others = {s.name for f in functions for s in f.free_symbols} | {time.name, *names}
+    return points_on(functions, moved, sorted(others - set(moved)))
 
 
 def projected(expressions: Sequence[Fast], start: Point, free: Sequence[str], steps: int = 80) -> Point | None:

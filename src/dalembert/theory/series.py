@@ -14,7 +14,7 @@ from ..errors import MethodError, ModelError
 from ..model.coordinates import step
 from ..stepmap import Block, StepMap
 from ..symbolic import Fast, fast, free_names, jacobian, slow, vanishes
-from .lagrange import linear_solution
+from .algebra import linear_solution
 
 BUDGET = 20_000
 """More terms than this in one coefficient are refused: nobody reads them, and the next order has many more."""
@@ -195,5 +195,9 @@ def inverse(rows: list[Row]) -> list[Row]:
     names = free_names(e for row in rows for e in row)
     symbols = [Symbol(name) for name in names]
     matrix = sympy.Matrix(n, n, [slow(e, symbols) for row in rows for e in row])
-    columns = [linear_solution(matrix, sympy.eye(n)[:, [j]]) for j in range(n)]
-    return [[fast(columns[j][i]) for j in range(n)] for i in range(n)]
+    found = linear_solution(matrix, sympy.eye(n))
+    if found is None:
+        raise ModelError(
+            "the step cannot be expanded in powers of h: the matrix that determines it at h = 0 is singular."
+        )
+    return [[fast(e) for e in found[i * n : (i + 1) * n]] for i in range(n)]

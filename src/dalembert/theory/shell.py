@@ -18,9 +18,8 @@ from ..budget import Budget
 from ..model.coordinates import Coordinate, time
 from ..model.system import System
 from ..symbolic import Fast, fast, gradient, jacobian
-from .lagrange import linear_solution
-from .lagrange import mass_matrix, motion_residual, multipliers
-from .primitive import readable
+from .algebra import linear_solution
+from .lagrange import mass_matrix, motion_residual, multipliers, readable
 
 Array = Any
 """A NumPy array; NumPy is imported when there are numbers to compute."""
@@ -216,9 +215,9 @@ class Shell:
         return max(ranks, default=0)
 
     def generator(self, linear: Any) -> dict[Coordinate, Expr] | None:
-        """xi with p.xi = the part of an integral linear in the velocities: the displacement that Noether's theorem
+        """xi with p.xi = the part of an integral linear in the velocities: the symmetry it belongs to by Noether's theorem.
 
-        takes it to. None where forces or constraints act, or where the mass matrix is too large to be inverted.
+        None where forces or constraints act, or where the mass matrix is too large to be inverted.
         """
         s = self.system
         if s.constraints or len(s.coordinates) > 4 or any(f != 0 for f in s.force):

@@ -24,9 +24,11 @@ from ..model.coordinates import Coordinate, time
 from ..model.system import System
 from ..shown import Part, Shown, Table
 from ..symbolic import Fast, fast, gradient, jacobian, slow, vanishes
+from .algebra import tidy
 from .degeneracy import Degeneracy, degeneracy
-from .forms import Quadratic, primitive, quadratic_part, tidy
-from .lagrange import multipliers, reaction, total_derivative
+from .integrability import potential
+from .lagrange import reaction, readable, total_derivative
+from .quadratic import Quadratic, quadratic_part
 
 READABLE = 6
 """Matrices of more coordinates than this are computed, but not shown."""
@@ -66,13 +68,8 @@ class Structure(Shown):
 
     system: System
 
-    def _read(self, e: Fast) -> Expr:
-        s = self.system
-        own = [*s.coordinates, *s.velocities, *s.parameters, time, *multipliers(s), *(q.ddot for q in s.coordinates)]
-        return slow(e, own)
-
     def _tidy(self, e: Fast) -> Expr:
-        return tidy(self._read(e))
+        return tidy(readable(e, self.system))
 
     @cached_property
     def _whole(self) -> Quadratic:
@@ -97,13 +94,12 @@ class Structure(Shown):
     @cached_property
     def T2(self) -> Expr:
         """The part of the kinetic energy (of the Lagrangian, if that was given) quadratic in the velocities."""
-        return self._tidy(Quadratic(self._split.mass, [fast(0)] * self._n, fast(0)).value(self.system.velocities))
+        return self._tidy(self._split.second(self.system.velocities))
 
     @cached_property
     def T1(self) -> Expr:
         """The part linear in the velocities."""
-        pairs = zip(self._split.linear, self.system.velocities, strict=True)
-        return self._tidy(sum((a * fast(v) for a, v in pairs), start=fast(0)))
+        return self._tidy(self._split.first(self.system.velocities))
 
     @cached_property
     def T0(self) -> Expr | None:
@@ -233,8 +229,8 @@ class Structure(Shown):
             return None
         if self._is_gauge:
             return -self.L0
-        form = [self._read(a) for a in self._whole.linear]
-        F = primitive(form, self.system.coordinates, Budget(seconds=5))
+        form = [readable(a, self.system) for a in self._whole.linear]
+        F = potential(form, self.system.coordinates, Budget(seconds=5))
         return None if F is None else tidy(F.diff(time) - self.L0)
 
     @property
@@ -282,7 +278,7 @@ class Structure(Shown):
         accelerations = [q.ddot for q in self.system.coordinates]
 
         def side(e: Fast) -> Expr:
-            return sympy.collect(sympy.expand(tidy(self._read(e), factored=False)), accelerations)
+            return sympy.collect(sympy.expand(tidy(readable(e, self.system))), accelerations)
 
         return tuple(Eq(side(e), side(r), evaluate=False) for e, r in zip(left, whole, strict=True))
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from math import isfinite
+from itertools import islice
 from typing import Any
 
 import sympy
@@ -19,11 +19,15 @@ from ..budget import Budget, BudgetSpentError
 from ..errors import ModelError, StartError
 from ..model import checks
 from ..model.coordinates import Coordinate, Parameter, Velocity, time
+from ..model.kinematics import rate
 from ..model.system import System
 from ..shown import Part, Shown
-from ..symbolic import Fast, fast, number, slow, substitute, vanishes
-from .forms import is_closed, primitive, quadratic_part, tidy
+from ..symbolic import fast, free_names, substitute, vanishes
+from .algebra import tidy
+from .integrability import curl
 from .lagrange import euler_lagrange, total_derivative
+from .primitive import primitive, rate_form
+from .sampling import highest_rank, points_on, values
 
 # other coordinates
 
@@ -49,7 +53,7 @@ class Transformation(Shown):
     @cached_property
     def velocities(self) -> dict[Symbol, Expr]:
         """The old velocities in terms of the new coordinates, velocities and time."""
-        return {q.dot: _rate(g, self.system.coordinates) for q, g in self.map.items()}
+        return {q.dot: rate(g) for q, g in self.map.items()}
 
     def expression(self, old: Any) -> Expr:
         """An expression in the old coordinates and velocities, in terms of the new ones."""
@@ -156,7 +160,7 @@ def change_coordinates(
         new = _ordered(new, checks.coordinates(coordinates))
     _check_invertible(full, new)
     slopes = [[g.diff(Q) for Q in new] for g in full.values()]
-    places: dict[Any, Any] = {**full, **{q.dot: _rate(g, new) for q, g in full.items()}}
+    places: dict[Any, Any] = {**full, **{q.dot: rate(g) for q, g in full.items()}}
 
     def pulled(e: Expr) -> Expr:
         return tidy(e.xreplace(places))
@@ -179,10 +183,6 @@ def change_coordinates(
         variations=forms,
     )
     return Transformation(made, system, full)
-
-
-def _rate(g: Expr, new: Sequence[Coordinate]) -> Expr:
-    return sympy.Add(*(g.diff(Q) * Q.dot for Q in new), g.diff(time))
 
 
 def _checked_map(system: System, map: Any) -> tuple[dict[Coordinate, Expr], list[Coordinate]]:
@@ -232,36 +232,15 @@ def _ordered(new: list[Coordinate], order: Sequence[Coordinate]) -> list[Coordin
 
 
 def _check_invertible(map: Mapping[Coordinate, Expr], new: Sequence[Coordinate]) -> None:
-    import numpy as np
-
-    slopes = [[fast(g.diff(Q)) for Q in new] for g in map.values()]
-    for matrix, _ in _samples([e for row in slopes for e in row], seeds=6):
-        square = np.reshape(matrix, (len(new), len(new)))
-        scale = np.abs(square).max(axis=1, keepdims=True)
-        if np.linalg.matrix_rank(square / np.where(scale == 0, 1, scale), tol=1e-9) == len(new):
-            return
+    slopes = [[g.diff(Q) for Q in new] for g in map.values()]
+    points = points_on([], [], sorted(free_names(e for row in slopes for e in row)), count=8)
+    if highest_rank(slopes, points) == len(new):
+        return
     names = ", ".join(Q.name for Q in new)
     raise ModelError(
         f"change_coordinates: the map is not invertible: the derivatives of {', '.join(q.name for q in map)} by {names} have "
         f"a determinant that is zero at all points tried. The new coordinates must be independent."
     )
-
-
-def _samples(expressions: Sequence[Fast], seeds: int) -> list[tuple[list[float], dict[str, float]]]:
-    """Values of some expressions at random points where all of them have one."""
-    import random
-
-    rng = random.Random(0)
-    names = sorted({s.name for e in expressions for s in fast(e).free_symbols})
-    found = []
-    for _ in range(4 * seeds):
-        point = {name: rng.uniform(0.3, 1.7) for name in names}
-        values = [number(e, point) for e in expressions]
-        if all(isfinite(x) for x in values):
-            found.append((values, point))
-        if len(found) == seeds:
-            break
-    return found
 
 
 def covariance_defect(old: System, new: System, map: Mapping[Coordinate, Expr]) -> float:
@@ -277,13 +256,13 @@ def covariance_defect(old: System, new: System, map: Mapping[Coordinate, Expr]) 
     before = [substitute(e - fast(f), places) for e, f in zip(euler_lagrange(old), old.force, strict=True)]
     after = [e - fast(f) for e, f in zip(euler_lagrange(new), new.force, strict=True)]
     terms = [[b * fast(g.diff(X)) for b, g in zip(before, map.values(), strict=True)] for X in Q]
-    n = len(Q)
     worst = 0.0
-    for values, _ in _samples([*after, *(x for row in terms for x in row)], seeds=6):
-        for k in range(n):
-            row = values[n + k * n : n + (k + 1) * n]
-            size = sum(abs(x) for x in (values[k], *row)) or 1.0
-            worst = max(worst, abs(values[k] - sum(row)) / size)
+    points = points_on([], [], sorted(free_names([*after, *(x for row in terms for x in row)])), count=24)
+    found = (values([[e, *row] for e, row in zip(after, terms, strict=True)], p) for p in points)
+    for grid in islice((g for g in found if g is not None), 6):
+        for here, *row in grid:
+            size = sum(abs(x) for x in (here, *row)) or 1.0
+            worst = max(worst, float(abs(here - sum(row)) / size))
     return worst
 
 
@@ -349,21 +328,17 @@ def gauge_function(
     The result has `equivalent`, `function` and `reason`.
     """
     q, difference = _difference(first, second, coordinates)
-    velocities, variables = [c.dot for c in q], [*q, time]
-    parts = quadratic_part(difference, velocities)
-    if parts is None or any(not vanishes(a) for row in parts.mass for a in row):
+    variables = [*q, time]
+    form = rate_form(difference, q)
+    if form is None:
         return Gauge(False, None, "the difference of the Lagrangians is not linear in the velocities")
-    form = [*parts.linear, parts.rest]
-    if (pair := is_closed(form, variables)) is not None:
-        what = (
-            "the force it adds depends on the velocities"
-            if pair[1] != time
-            else "it adds a force along " + pair[0].name
-        )
-        return Gauge(False, None, f"mixed derivatives by {pair[0]} and {pair[1]} differ: {what}")
-    own = [*variables, *(s for s in difference.free_symbols if isinstance(s, Parameter))]
+    for (i, j), defect in curl(form, variables).items():
+        if not vanishes(defect):
+            x, y = variables[i], variables[j]
+            what = "the force it adds depends on the velocities" if y != time else f"it adds a force along {x.name}"
+            return Gauge(False, None, f"mixed derivatives by {x} and {y} differ: {what}")
     try:
-        F = primitive([tidy(slow(f, own)) for f in form], variables, budget or Budget(seconds=5))
+        F = primitive(difference, q, budget or Budget(seconds=5))
     except (KeyboardInterrupt, BudgetSpentError):
         F = None
     if F is None:

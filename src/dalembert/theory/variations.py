@@ -25,7 +25,7 @@ from ..model import checks
 from ..model.coordinates import Coordinate, Parameter, time
 from ..shown import Part, Shown
 from ..symbolic import vanishes
-from .forms import tidy
+from .algebra import simplified
 
 if TYPE_CHECKING:
     from .extremals import Extremal
@@ -109,19 +109,21 @@ class Functional(Shown):
     @cached_property
     def euler_equations(self) -> tuple[Eq, ...]:
         """d/dx df/dy' - df/dy = 0 for every unknown."""
-        return tuple(Eq(_short(-e), 0, evaluate=False) for e in self.variational_derivative)
+        return tuple(Eq(simplified(-e), 0, evaluate=False) for e in self.variational_derivative)
 
     @cached_property
     def first_integrals(self) -> tuple[FirstIntegral, ...]:
         """df/dy' of every unknown that does not occur itself; and f - y' df/dy' if the variable does not occur."""
         found = [
-            FirstIntegral(_short(p), f"{y} does not occur in the integrand, only its slope")
+            FirstIntegral(simplified(p), f"{y} does not occur in the integrand, only its slope")
             for y, p in zip(self.unknowns, self.momenta, strict=True)
             if vanishes(self.integrand.diff(y))
         ]
         if vanishes(self.integrand.diff(self.variable)):
             beltrami = self.integrand - sympy.Add(*(s * p for s, p in zip(self.slopes, self.momenta, strict=True)))
-            found.append(FirstIntegral(_short(beltrami), f"{self.variable} does not occur in the integrand (Beltrami)"))
+            found.append(
+                FirstIntegral(simplified(beltrami), f"{self.variable} does not occur in the integrand (Beltrami)")
+            )
         return tuple(found)
 
     @cached_property
@@ -200,15 +202,6 @@ class Functional(Shown):
         for integral in self.first_integrals:
             parts += [("constant along extremals", integral.expression), f"because {integral.reason}"]
         return parts
-
-
-def _short(e: Expr) -> Expr:
-    """The shorter of two forms."""
-    from ..budget import Budget
-
-    simple = Budget(seconds=2).call(sympy.simplify, e) if e.count_ops() < 200 else None
-    forms = [tidy(e), *([simple] if simple is not None and vanishes(simple - e) else [])]
-    return min(forms, key=lambda f: f.count_ops())
 
 
 def _numbers(given: Any, wanted: Sequence[Symbol], role: str, names: set[str]) -> list[float]:

@@ -14,11 +14,12 @@ from sympy import Expr, Symbol
 from ..model.constraints import Constraint
 from ..model.coordinates import Coordinate, time
 from ..shown import Part, Shown
-from ..symbolic import fast
+from ..symbolic import fast, vanishes
+from .algebra import Allowance
 from .distributions import derived_flag, kernel
 from .hidden import HiddenFunction
-from .integrability import Allowance, Integrated
-from .sampling import Point, highest_rank, is_zero, projected, rank, values
+from .integrability import Integrated
+from .sampling import Point, highest_rank, projected, rank, values
 
 Kind = Literal[
     "holonomic", "integrable", "integrable with the others", "non-holonomic", "nonlinear", "inequality", "undecided"
@@ -66,7 +67,7 @@ class ConstraintRecord:
     @staticmethod
     def holonomic(c: Constraint) -> ConstraintRecord:
         """A constraint on positions: its form is its differential."""
-        moving = not is_zero(c.drift)
+        moving = not vanishes(c.drift)
         reason = "no velocity occurs in it" + ("; time does" if moving else "")
         return ConstraintRecord(c.expression, "holonomic", reason, moving, not moving, True, sympy.S.One, c.expression)
 
@@ -123,8 +124,8 @@ class ConstraintRecord:
 
 def _clock(c: Constraint) -> tuple[bool, bool]:
     """Whether it is rheonomic, whether it is catastatic."""
-    drifts = not is_zero(c.drift)
-    timed = any(not is_zero(fast(e).diff(fast(time))) for e in c.coefficients)
+    drifts = not vanishes(c.drift)
+    timed = any(not vanishes(fast(e).diff(fast(time))) for e in c.coefficients)
     return drifts or timed, not drifts
 
 

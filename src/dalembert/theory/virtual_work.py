@@ -11,31 +11,29 @@ R . w = 0 for all of them.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from math import isfinite
 from typing import Any
 
 import sympy
 from sympy import Expr
 
-from ..budget import Budget
 from ..errors import ModelError, StartError
 from ..model import checks
 from ..model.coordinates import Coordinate, time
 from ..model.system import System
 from ..shown import Part, Shown, Table
-from ..symbolic import Fast, fast, gradient, number, slow, substitute, vanishes
-from .lagrange import euler_lagrange, mass_matrix, multipliers, total_derivative
+from ..symbolic import Fast, fast, free_names, gradient, number, substitute, vanishes
+from .algebra import Allowance, tidy
+from .distributions import kernel
+from .lagrange import euler_lagrange, mass_matrix, readable, symbols, total_derivative
+from .sampling import states_on, vanishes_at
 
 State = dict[str, float]
 """A value for every name: positions, velocities, parameters and time."""
 
 OFF = 1e-9
 """A state is on the constraints if their value is below this, relative to the size of what enters them."""
-
-TRIES = 24
-"""Random points from which a state on the constraints is sought."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -95,7 +93,7 @@ def dalembert_residual(
     put = {a: e for a, e in put.items() if a.coordinate in (accelerations or {})}
     active = dict(zip(system.coordinates, system.force, strict=True))
     active = active if forces is None else generalised(system, forces, "forces")
-    inertia = [read(system, e).xreplace(put) for e in euler_lagrange(system)]
+    inertia = [readable(e, system).xreplace(put) for e in euler_lagrange(system)]
     balance = {q: e - active[q] for q, e in zip(system.coordinates, inertia, strict=True)}
     return replace(virtual_work(system, balance), title="residual of d'Alembert's principle")
 
@@ -117,17 +115,6 @@ def generalised(system: System, given: Any, role: str) -> dict[Coordinate, Expr]
             raise ModelError(f"{role}: {key} is not a coordinate of {system.name!r}. Its coordinates are {names}.")
     known = symbols(system)
     return {c: checks.symbols(checks.expression(given.get(c, 0), f"{role} of {c}"), known, role) for c in q}
-
-
-def symbols(system: System) -> list[sympy.Symbol]:
-    """Everything an expression along a motion may contain."""
-    q = system.coordinates
-    return [*q, *system.velocities, *(c.ddot for c in q), *multipliers(system), *system.parameters, time]
-
-
-def read(system: System, expression: Fast) -> Expr:
-    """The SymPy form of an expression of a system."""
-    return slow(expression, symbols(system))
 
 
 def held(system: System) -> dict[sympy.Symbol, Expr]:
@@ -163,104 +150,13 @@ def linear_pieces(system: System, put: Mapping[sympy.Symbol, Expr]) -> dict[str,
 def virtual_displacements(system: System) -> tuple[dict[Coordinate, Expr], ...]:
     """A basis of the virtual displacements, without denominators: as many as there are degrees of freedom.
 
-    Some displacements are determined by the others; which ones is decided by the rank at a random point, simple columns
-    first. So the basis is one almost everywhere: where the determinant of those columns vanishes, it may degenerate.
+    Some displacements are determined by the others; which ones is decided by the rank at random states. So the basis is
+    one almost everywhere: where the determinant of those columns vanishes, it may degenerate.
     """
-    n, forms = len(system.coordinates), sympy.Matrix([list(w) for w in system.variations])
-    if not system.variations:
-        return tuple({q: sympy.Integer(q == p) for q in system.coordinates} for p in system.coordinates)
-    bound = _bound_columns(system, forms)
-    free = [j for j in range(n) if j not in bound]
-    found = []
-    for j in free:
-        solution = solve_exactly(forms[:, bound], -forms[:, j])
-        entries = [sympy.S.Zero] * n
-        entries[j] = sympy.S.One
-        for i, e in zip(bound, solution, strict=True):
-            entries[i] = e
-        found.append(dict(zip(system.coordinates, _without_denominators(entries), strict=True)))
-    return tuple(found)
-
-
-def _bound_columns(system: System, forms: sympy.Matrix) -> list[int]:
-    import numpy as np
-
-    order = sorted(
-        range(forms.shape[1]), key=lambda j: (len(forms[:, j].free_symbols), sympy.count_ops(forms[:, j]), j)
-    )
-    for state in random_states(system):
-        numbers = np.array([[number(e, state) for e in forms.row(a)] for a in range(forms.shape[0])])
-        if not np.isfinite(numbers).all():
-            continue
-        chosen: list[int] = []
-        for j in order:
-            if np.linalg.matrix_rank(numbers[:, [*chosen, j]], tol=1e-9 * np.abs(numbers).max()) > len(chosen):
-                chosen.append(j)
-        if len(chosen) == forms.shape[0]:
-            return sorted(chosen)
-    raise ModelError(
-        f"{system.name}: the one-forms of the constraints have no values at random points, or are dependent."
-    )
-
-
-def _without_denominators(entries: Sequence[Expr]) -> list[Expr]:
-    """The same direction, with numerators only and without common factors."""
-    hidden, back = rational(entries)
-    parts = [sympy.fraction(sympy.cancel(e)) for e in hidden]
-    common = sympy.lcm_list([d for _, d in parts])
-    cleared = [sympy.cancel(n * common / d) for n, d in parts]
-    factor = sympy.gcd_list(cleared)
-    return [sympy.factor_terms(sympy.cancel(e / factor).xreplace(back)) for e in cleared]
-
-
-# Exact algebra on expressions that people read
-
-
-def rational(entries: Sequence[Expr]) -> tuple[list[Expr], dict[sympy.Symbol, Expr]]:
-    """Expressions with a symbol in place of everything that is not rational (sines, roots), and what they stand for."""
-    names: dict[Expr, sympy.Symbol] = {}
-
-    def hide(e: Expr) -> Expr:
-        if e.is_Symbol or e.is_Rational or e.is_Float:
-            return e
-        if e.is_Add or e.is_Mul:
-            return e.func(*(hide(a) for a in e.args))
-        if e.is_Pow and e.exp.is_Integer:
-            return hide(e.base) ** e.exp
-        return names.setdefault(e, sympy.Dummy(f"g{len(names)}"))
-
-    hidden = [hide(sympy.expand_power_base(sympy.expand_trig(e) if e.has(sympy.tan) else e)) for e in entries]
-    return hidden, {s: e for e, s in names.items()}
-
-
-def solve_exactly(matrix: sympy.Matrix, right: sympy.Matrix) -> list[Expr]:
-    """The solution of a linear system over the field of fractions of its entries, row by row."""
-    from sympy.polys.matrices import DomainMatrix
-    from sympy.polys.matrices.exceptions import DMNonInvertibleMatrixError
-
-    n = matrix.shape[0]
-    hidden, back = rational([*matrix.row_join(right)])
-    joined = DomainMatrix.from_Matrix(sympy.Matrix(n, n + right.shape[1], hidden)).to_field()
-    try:
-        solution = joined[:, :n].lu_solve(joined[:, n:]).to_Matrix()
-    except DMNonInvertibleMatrixError:
-        raise ZeroDivisionError("the matrix is singular") from None
-    return [e.xreplace(back) for e in solution]
-
-
-def tidy(expression: Expr, longest: int = 80) -> Expr:
-    """A shorter way to write an expression, if one is found soon; a long expression is left as it is."""
-    if sympy.count_ops(expression) > longest:
-        return expression
-    found, limit = [expression], Budget(seconds=0.3)
-    related = {e.args for e in expression.atoms(sympy.sin)} & {e.args for e in expression.atoms(sympy.cos)}
-    angles = (sympy.trigsimp, sympy.factor, sympy.trigsimp) if related or expression.has(sympy.tan) else (sympy.factor,)
-    for step in (sympy.factor_terms, *angles):
-        shorter = limit.call(step, found[-1])
-        if shorter is None:
-            break
-        found.append(shorter)
-    return min(found, key=sympy.count_ops)
+    q, forms = system.coordinates, system.variations
+    names = {s.name for w in forms for e in w for s in e.free_symbols}
+    basis = kernel(forms, len(q), states_on(system.constraints, q, names), Allowance())
+    return tuple(dict(zip(q, basis[:, k], strict=True)) for k in range(basis.cols))
 
 
 def brief(label: str, expression: Expr, longest: int = 150) -> Part:
@@ -269,64 +165,12 @@ def brief(label: str, expression: Expr, longest: int = 150) -> Part:
     return (label, expression) if size <= longest else f"  {label}:  an expression of {size} operations"
 
 
-# Zero, by value, wherever the constraints hold
-
-
-def vanishes_on(system: System, expression: Any, samples: int = 4) -> bool:
+def vanishes_on(system: System, expression: Any) -> bool:
     """Whether an expression is zero wherever the constraints hold, by value at random states on them."""
     e = fast(expression)
-    if e.is_number or not system.constraints or vanishes(e):
+    if e.is_number or not system.constraints:
         return vanishes(e)
-    e = e.expand()  # of a product with a factor that vanishes on the constraints, the terms would say nothing
-    terms = [abs(t) for t in (e.args if e.is_Add else (e,))]
-    names, said = {s.name for s in e.free_symbols}, 0
-    for state in admissible_states(system, names):
-        value, size = number(e, state), sum(number(t, state) for t in terms)
-        if isfinite(value) and isfinite(size):
-            if abs(value) > 1e-9 * max(size, 1e-300):
-                return False
-            said += 1
-        if said == samples:
-            break
-    return said > 0
-
-
-def random_states(system: System, names: set[str] | None = None) -> Iterator[State]:
-    """Random values for all symbols of a system and for further names."""
-    import random
-
-    rng = random.Random(0)
-    known = {s.name for s in symbols(system)} | (names or set())
-    for _ in range(TRIES):
-        yield {name: rng.uniform(0.3, 1.7) for name in sorted(known)}
-
-
-def admissible_states(system: System, names: set[str] | None = None) -> Iterator[State]:
-    """Random states with positions and velocities moved onto the constraints; points that do not get there are left out."""
-    for state in random_states(system, names):
-        on = _onto(state, [c.expression for c in system.holonomic], [q.name for q in system.coordinates])
-        forms = [c.velocity_form(system.coordinates) for c in system.constraints]
-        on = on and _onto(on, forms, [v.name for v in system.velocities])
-        if on:
-            yield on
-
-
-def _onto(state: State, expressions: Sequence[Any], names: Sequence[str]) -> State | None:
-    """Newton's method with the shortest step, until the expressions vanish."""
-    import numpy as np
-
-    slopes = [gradient(e, names) for e in expressions]
-    at = dict(state)
-    for _ in range(40):
-        value = np.array([number(e, at) for e in expressions])
-        rows = np.array([[number(d, at) for d in row] for row in slopes]).reshape(len(value), len(names))
-        if not (np.isfinite(value).all() and np.isfinite(rows).all()):
-            return None
-        if not value.size or np.abs(value).max() < 1e-13 * (1 + np.abs(rows).max()):
-            return at
-        change = np.linalg.lstsq(rows, -value, rcond=1e-10)[0]
-        at |= {name: at[name] + float(d) for name, d in zip(names, change, strict=True)}
-    return None
+    return vanishes_at(e, states_on(system.constraints, system.coordinates, free_names([e])))
 
 
 # A state given by a person

@@ -8,7 +8,7 @@ The Jacobi integral h = p.v - L changes at the rate -dL/dt + Q.v + power of the 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 
 import sympy
 from sympy import Expr
@@ -16,10 +16,11 @@ from sympy import Expr
 from ..budget import Budget
 from ..model.coordinates import Coordinate, time
 from ..model.system import System
-from ..symbolic import Fast, fast, free_names, gradient, substitute, vanishes
-from .integrals import Integral, reaction_is_idle
-from .lagrange import energy, momenta
-from .primitive import expanded, is_total_derivative, primitive, readable
+from ..symbolic import Fast, fast, free_names, vanishes
+from .integrals import Integral, energy_integral, power
+from .lagrange import energy, expanded, momenta, readable
+from .primitive import is_total_derivative, primitive
+from .quadratic import quadratic_part
 from .shell import Shell
 
 
@@ -41,7 +42,7 @@ def _momentum(system: System, i: int, shell: Shell, budget: Budget) -> Integral:
     if vanishes(slope) and vanishes(force):
         return Integral(name, expanded(p, system), True, f"{q} is cyclic")
     rate = readable(slope + force, system)
-    F = primitive(rate, system, budget)
+    F = primitive(rate, system.coordinates, budget)
     if F is None:
         return Integral(name, p, False, _acting(system, q, slope, force, rate))
     reason = f"{_kind(system, q, slope, force)}: the rate of the momentum, {rate}, is the derivative of {F}"
@@ -52,7 +53,9 @@ def _acting(system: System, q: Coordinate, slope: Fast, force: Fast, rate: Expr)
     parts = [f"dL/d{q} is not zero"] if not vanishes(slope) else []
     parts += [f"a force acts along {q}"] if not vanishes(force) else []
     closed = (
-        " (its rate is a total derivative, but no closed form was found)" if is_total_derivative(rate, system) else ""
+        " (its rate is a total derivative, but no closed form was found)"
+        if is_total_derivative(rate, system.coordinates)
+        else ""
     )
     return " and ".join(parts) + closed
 
@@ -67,94 +70,54 @@ def _kind(system: System, q: Coordinate, slope: Fast, force: Fast) -> str:
     return f"{q} is cyclic but for a force that is linear in the velocities"
 
 
-@dataclass(frozen=True)
-class Split:
-    """Kinetic energy by degree in the velocities, T = T2 + T1 + T0; None if it is not such a polynomial."""
-
-    quadratic: Expr
-    linear: Expr
-    constant: Expr
-
-
-def kinetic_split(kinetic: Expr, system: System) -> Split | None:
-    """T2, T1 and T0 of a function of the velocities."""
-    v = system.velocities
-    at_rest = dict.fromkeys(v, 0)
-    slopes = gradient(kinetic, v)
-    zero = substitute(kinetic, at_rest)
-    one = sum((substitute(d, at_rest) * fast(s) for d, s in zip(slopes, v, strict=True)), start=fast(0))
-    rows = [gradient(d, v) for d in slopes]
-    square = sum((substitute(a, at_rest) * fast(x) * fast(y) / 2 for row, x in zip(rows, v, strict=True)
-                  for a, y in zip(row, v, strict=True)), start=fast(0))  # fmt: skip
-    if not vanishes(fast(kinetic) - zero - one - square):
-        return None
-    return Split(*(expanded(part, system) for part in (square, one, zero)))
-
-
 def jacobi(system: System, shell: Shell, budget: Budget, remarks: list[str]) -> Iterator[Integral]:
     """The Jacobi integral with its verdict, and the energy if that is something else; a remark says which it is."""
     h = expanded(energy(system), system)
     is_energy, meaning = _meaning(system)
     name = "energy" if is_energy else "Jacobi integral"
     remarks.append(meaning)
-    causes = _causes(system)
-    if not causes:
-        idle = ", and reactions do no work" if system.constraints else ""
-        yield Integral(name, h, True, f"the Lagrangian does not depend on time{idle}")
+    verdict = replace(energy_integral(system), name=name, expression=h)
+    if verdict.conserved:
+        yield verdict
     elif shell.conserved(h):
-        yield Integral(name, h, True, f"{'; '.join(causes)}; but the sum of that is zero on every motion")
+        yield replace(verdict, conserved=True, reason=f"{verdict.reason}; but the sum of that is zero on every motion")
     else:
-        yield Integral(name, h, False, "; ".join(causes))
+        yield verdict
         yield from _with_work(system, h, name, shell, budget)
     yield from _energy_apart(system, is_energy, shell)
 
 
 def _meaning(system: System) -> tuple[bool, str]:
     """Whether h is the energy, and why."""
+    v = system.velocities
     if system.kinetic is None or system.potential is None:
-        split = kinetic_split(system.lagrangian, system)
-        if split is None:
+        whole = quadratic_part(system.lagrangian, v)
+        if whole is None:
             return True, "h = p.v - L; the Lagrangian is not quadratic in the velocities"
-        return split.linear == 0, (
+        even = vanishes(whole.first(v))
+        return even, (
             "h = L2 - L0, from a Lagrangian given as a whole: the energy wherever L2 is the kinetic energy"
-            if split.linear == 0
+            if even
             else "h = L2 - L0, from a Lagrangian given as a whole; its part linear in the velocities does not enter"
         )
-    split, potential = kinetic_split(system.kinetic, system), kinetic_split(system.potential, system)
-    if split is None or potential is None or potential.quadratic != 0:
+    kinetic, potential = quadratic_part(system.kinetic, v), quadratic_part(system.potential, v)
+    if kinetic is None or potential is None or not vanishes(potential.second(v)):
         return True, "h = p.v - L; the kinetic energy is not quadratic in the velocities"
-    rest = expanded(-split.linear - 2 * split.constant, system)
+    rest = expanded(-kinetic.first(v) - 2 * kinetic.rest, system)
     if not vanishes(rest):
         return False, f"h = T2 - T0 + V is not the energy T + V: it differs by -T1 - 2 T0 = {rest}"
-    linear = "" if potential.linear == 0 else "; the part of V linear in the velocities does no work and does not enter"
+    linear = (
+        ""
+        if vanishes(potential.first(v))
+        else "; the part of V linear in the velocities does no work and does not enter"
+    )
     return True, f"h = T + V is the energy: the kinetic energy is quadratic in the velocities{linear}"
-
-
-def _causes(system: System) -> list[str]:
-    """What changes h."""
-    causes = []
-    if not vanishes(system.lagrangian.diff(time)):
-        parts = {"kinetic energy": system.kinetic, "potential": system.potential}
-        guilty = [k for k, e in parts.items() if e is not None and not vanishes(e.diff(time))]
-        causes.append(f"the {' and the '.join(guilty) or 'Lagrangian'} depend{'' if len(guilty) > 1 else 's'} on time")
-    if not vanishes(_power(system)):
-        dissipates = not vanishes(system.dissipation) and all(vanishes(f) for f in system.forces)
-        causes.append("friction takes energy away" if dissipates else "the forces do work")
-    if not all(reaction_is_idle(c, system) for c in system.constraints):
-        causes.append("the reaction of a constraint does work (the constraint moves)")
-    if not system.is_ideal:
-        causes.append("the variations are not those of the constraints, so reactions do work")
-    return causes
-
-
-def _power(system: System) -> Fast:
-    return sum((fast(f) * fast(v) for f, v in zip(system.force, system.velocities, strict=True)), start=fast(0))
 
 
 def _with_work(system: System, h: Expr, name: str, shell: Shell, budget: Budget) -> Iterator[Integral]:
     """h - F, where the rate of h is the derivative of F: forces that have a potential, a part of L that only time changes."""
-    rate = _power(system) - fast(system.lagrangian).diff(fast(time))
-    F = None if vanishes(rate) else primitive(rate, system, budget)
+    rate = power(system) - fast(system.lagrangian).diff(fast(time))
+    F = None if vanishes(rate) else primitive(readable(rate, system), system.coordinates, budget)
     if F is not None and shell.conserved(h - F):
         what = "the power of the forces" if vanishes(system.lagrangian.diff(time)) else "the rate of h"
         yield Integral(f"{name} with the work done", expanded(h - F, system), True, f"{what} is the derivative of {F}")

@@ -16,8 +16,8 @@ from sympy import Eq, Expr
 from ..errors import ModelError
 from ..shown import Part, Shown
 from ..symbolic import fast, free_names, jacobian, number, substitute
-from .contacts import Clamp, Contact
 from .coordinates import Coordinate, Multiplier, multiplier, time
+from .joints import Clamp, Contact
 from .kinematics import Vector, cross, minus, plus, rate, times
 from .loads import Effort
 from .particles import Body

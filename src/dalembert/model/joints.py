@@ -16,7 +16,7 @@ from sympy import Expr
 from ..errors import ModelError
 from ..symbolic import vanishes
 from . import checks
-from .kinematics import Vector, cross, dot, left, minus, plus, tidy, times, unit, vector
+from .kinematics import Vector, collected, cross, dot, left, minus, plus, times, unit, vector
 from .loads import length
 from .particles import Body, PlaneBody, Point, SpaceBody, place
 
@@ -32,7 +32,7 @@ def rolling(body: Any, at: Any, on: Any = None, along: Sequence[Any] | None = No
     slip = minus(body.at(contact).velocity, _surface(on, contact))
     n = len(slip)
     axes = [tuple(int(i == k) for i in range(n)) for k in range(n)] if along is None else along
-    rows = [tidy(dot(vector(e, "rolling (along)"), slip)) for e in axes]
+    rows = [collected(dot(vector(e, "rolling (along)"), slip)) for e in axes]
     kept = tuple(r for r in rows if not vanishes(r))
     if not kept:
         raise ModelError(
@@ -101,7 +101,7 @@ def lowest_point(body: SpaceBody, radius: Any, normal: Any = (0, 0, 1)) -> Vecto
     up = unit(vector(normal, "lowest_point (normal)"))
     axis, nodes = body.outward((0, 0, 1)), body.orientation.nodes
     if nodes is not None and vanishes(dot(nodes, up)) and vanishes(dot(nodes, axis)):
-        uphill = tuple(map(tidy, cross(axis, nodes)))
+        uphill = tuple(map(collected, cross(axis, nodes)))
     else:
         uphill = unit(minus(up, times(dot(axis, up), axis)))
     return minus(body.position, times(radius, uphill))
@@ -120,7 +120,7 @@ def _tangents(normal: Vector) -> list[Vector]:
 def knife_edge(at: Any, direction: Any) -> tuple[Expr, ...]:
     """A blade in the plane at a place of a body: no motion across its direction."""
     across = left(vector(direction, "knife_edge (direction)"))
-    return (tidy(dot(across, place(at, "knife_edge").velocity)),)
+    return (collected(dot(across, place(at, "knife_edge").velocity)),)
 
 
 def fixed_distance(a: Any, b: Any, distance: Any) -> tuple[Expr, ...]:

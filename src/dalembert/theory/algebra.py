@@ -1,0 +1,181 @@
+"""Computer algebra for what people read: calls that cannot hang, short forms, linear equations solved exactly."""
+
+from __future__ import annotations
+
+import time as clock
+from collections.abc import Sequence
+from typing import Any
+
+import sympy
+from sympy import Expr, Symbol, cos, sin
+from sympy.polys.polyerrors import BasePolynomialError
+from sympy.simplify.fu import TR10i
+
+from ..budget import Budget, BudgetSpentError
+from ..symbolic import Fast, fast, slow, vanishes
+
+LONG = 2000
+"""Expressions of more operations than this are left as they are: nobody reads them."""
+
+MIDDLING, SHORT = 200, 80
+"""Up to so many operations an expression is factored, and sums of angles are looked for, which take longer."""
+
+
+class Allowance(Budget):
+    """A budget with a limit for the time in all, besides that for single calls."""
+
+    def __init__(self, attempts: int = 5000, seconds: float = 2.0, total: float = 20.0):
+        super().__init__(attempts, seconds)
+        self._end = clock.monotonic() + total
+
+    def spend(self, what: str = "", amount: int = 1) -> None:
+        """Count an attempt, and look at the clock."""
+        super().spend(what, amount)
+        if clock.monotonic() > self._end:
+            raise BudgetSpentError("the time of the search is spent")
+
+
+def attempt(budget: Budget, function: Any, *args: Any, **options: Any) -> Any:
+    """A call into computer algebra within the budget; None if it came to nothing."""
+    try:
+        return budget.call(function, *args, **options)
+    except (BasePolynomialError, KeyError, IndexError, AssertionError, MemoryError):
+        return None
+
+
+def read(expression: Fast, *like: Any) -> Expr:
+    """The SymPy form of a SymEngine expression, with the symbols that occur in the expressions it came from."""
+    return slow(expression, {s for e in like for s in sympy.sympify(e).free_symbols})
+
+
+# Short forms
+
+
+def tidy(expression: Any, budget: Budget | None = None) -> Expr:
+    """The shortest of a few equal forms, as far as they are found in time.
+
+    These are: as it is, multiplied out, with sin^2 + cos^2 = 1 used either way, factored, and with products of sines and
+    cosines drawn together to sums of angles, or exponentials and logarithms simplified.
+    """
+    given = sympy.sympify(expression)
+    if not 2 <= given.count_ops() <= LONG:
+        return given
+    if given not in _TIDY:
+        try:
+            shorter = _tidied(given, budget or Budget(seconds=0.5))
+        except BudgetSpentError:
+            return given
+        if len(_TIDY) > 4096:
+            _TIDY.clear()
+        _TIDY[given] = shorter
+    return _TIDY[given]
+
+
+_TIDY: dict[Expr, Expr] = {}
+
+
+def _tidied(given: Expr, budget: Budget) -> Expr:
+    def form(way: Any, e: Expr, longest: int) -> list[Expr]:
+        found = attempt(budget, way, e) if 2 < e.count_ops() <= longest else None
+        return [found] if isinstance(found, Expr) else []
+
+    waves = given.has(sin, cos, sympy.tan)
+    spread = form(sympy.expand, given, LONG) or [given]
+    if waves:
+        spread += form(lambda e: pythagoras(e, cos, sin), spread[0], LONG)
+        spread += form(lambda e: pythagoras(e, sin, cos), spread[0], LONG)
+    # Common factors show once everything is multiplied out.
+    factored = form(sympy.factor, min(spread, key=_length), MIDDLING)
+    best = min((given, *spread, *factored), key=_length)
+    if waves:
+        factored += form(sympy.trigsimp if given.has(sympy.tan) else TR10i, best, SHORT)
+    elif given.has(sympy.exp, sympy.log):
+        factored += form(sympy.simplify, best, MIDDLING)
+    return shortest(given, *spread, *factored)
+
+
+def simplified(expression: Any, budget: Budget | None = None) -> Expr:
+    """As `tidy`, with SymPy's simplification besides: it knows roots and more functions, and takes longer."""
+    budget = budget or Budget(seconds=2)
+    short = tidy(expression, budget)
+    if not 2 <= _length(short) <= MIDDLING:
+        return short
+    deep = attempt(budget, sympy.factor, short, deep=True)  # sums under roots too
+    return shortest(short, deep, *(attempt(budget, sympy.simplify, e) for e in (short, deep) if e is not None))
+
+
+def _length(e: Expr) -> int:
+    return int(e.count_ops())
+
+
+def shortest(given: Expr, *others: Expr | None) -> Expr:
+    """The shortest of some forms of an expression: itself, or one of the others that has its value."""
+    for e in sorted((e for e in others if e is not None), key=_length):
+        if _length(e) >= _length(given):
+            break
+        if vanishes(fast(e) - fast(given)):
+            return e
+    return given
+
+
+def pythagoras(e: Expr, gone: Any, kept: Any) -> Expr:
+    """Even powers of one of sin, cos written with the other, and multiplied out."""
+
+    def squares(base: Expr, power: Expr) -> Expr:
+        if isinstance(base, gone) and power.is_Integer and power >= 2:
+            return (1 - kept(base.args[0]) ** 2) ** (power // 2) * base ** (power % 2)
+        return base**power
+
+    return sympy.expand(e.replace(sympy.Pow, squares))
+
+
+# Equations
+
+
+def linear_solution(matrix: sympy.Matrix, right: sympy.Matrix) -> list[Expr] | None:
+    """The solution of a linear system, row by row, with common factors cancelled; None if the matrix is singular."""
+    from sympy.polys.matrices import DomainMatrix
+    from sympy.polys.matrices.exceptions import DMNonInvertibleMatrixError
+
+    n = matrix.shape[0]
+    hidden, back = rational([*matrix.row_join(right)])
+    joined = DomainMatrix.from_Matrix(sympy.Matrix(n, n + right.shape[1], hidden)).to_field()
+    try:
+        solution = joined[:, :n].lu_solve(joined[:, n:]).to_Matrix()
+    except DMNonInvertibleMatrixError:
+        return None
+    return [sympy.factor_terms(e.xreplace(back)) for e in solution]
+
+
+def rational(entries: Sequence[Expr]) -> tuple[list[Expr], dict[Symbol, Expr]]:
+    """Expressions with a symbol in place of everything that is not rational (sines, roots), and what they stand for.
+
+    SymPy takes relations between such functions for possible, and then computes without a field of fractions: slowly.
+    """
+    names: dict[Expr, Symbol] = {}
+
+    def hide(e: Expr) -> Expr:
+        if e.is_Symbol or e.is_Rational or e.is_Float:
+            return e
+        if e.is_Add or e.is_Mul:
+            return e.func(*(hide(a) for a in e.args))
+        if e.is_Pow and e.exp.is_Integer:
+            return hide(e.base) ** e.exp
+        return names.setdefault(e, sympy.Dummy(f"g{len(names)}"))
+
+    hidden = [hide(sympy.expand_power_base(sympy.expand_trig(e) if e.has(sympy.tan) else e)) for e in entries]
+    return hidden, {s: e for e, s in names.items()}
+
+
+def roots(equation: Expr, z: Symbol, budget: Budget) -> list[Expr]:
+    """Where an expression vanishes as a function of z: by formula up to degree two, else as SymPy solves it."""
+    polynomial = attempt(budget, sympy.Poly, equation, z)
+    if polynomial is None or polynomial.degree() > 2:
+        return list(attempt(budget, sympy.solve, equation, z, check=False) or [])
+    c, b, a = (polynomial.nth(k) for k in range(3))
+    if a == 0 == b:
+        return []
+    if a == 0:
+        return [tidy(-c / b, budget)]
+    root = sympy.sqrt(sympy.expand(b**2 - 4 * a * c))
+    return [tidy((-b + sign * root) / (2 * a), budget) for sign in (1, -1)]

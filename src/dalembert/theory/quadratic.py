@@ -1,0 +1,41 @@
+"""Functions that are quadratic in the velocities, taken apart by degree: T = T2 + T1 + T0."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ..symbolic import Fast, fast, gradient, jacobian, substitute, vanishes
+
+
+@dataclass(frozen=True)
+class Quadratic:
+    """v.A v/2 + a.v + rest, with coefficients that are free of v."""
+
+    mass: list[list[Fast]]
+    linear: list[Fast]
+    rest: Fast
+
+    def second(self, velocities: Sequence[Any]) -> Fast:
+        """v.A v/2."""
+        v = [fast(x) for x in velocities]
+        rows = zip(self.mass, v, strict=True)
+        return sum((a * x * y for row, x in rows for a, y in zip(row, v, strict=True)), start=fast(0)) / 2
+
+    def first(self, velocities: Sequence[Any]) -> Fast:
+        """a.v."""
+        return sum((a * fast(x) for a, x in zip(self.linear, velocities, strict=True)), start=fast(0))
+
+
+def quadratic_part(expression: Any, velocities: Sequence[Any]) -> Quadratic | None:
+    """The coefficients of an expression that is quadratic in some variables; None of any other."""
+    rest = dict.fromkeys(velocities, 0)
+    slopes = gradient(expression, velocities)
+    found = Quadratic(
+        [[substitute(d, rest).expand() for d in row] for row in jacobian(slopes, velocities)],
+        [substitute(p, rest).expand() for p in slopes],
+        substitute(expression, rest),
+    )
+    whole = found.second(velocities) + found.first(velocities) + found.rest
+    return found if vanishes(fast(expression) - whole) else None
