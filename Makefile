@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 CORES := $(shell nproc 2>/dev/null || echo 2)
 
-.PHONY: demo test test-fast lint bench verify pictures clean
+.PHONY: demo test test-fast lint bench verify docs pictures clean
 
 demo: .venv/ready
 	@mkdir -p demo-output
@@ -28,6 +28,13 @@ bench: .venv/ready
 verify: .venv/ready
 	$(BIN)/python docs/make_verification.py
 	$(BIN)/python docs/make_nonholonomic.py
+
+docs: .venv/ready
+	$(BIN)/python docs/make_reference.py
+	$(BIN)/python docs/make_textbook.py
+	$(BIN)/python docs/make_tutorials.py
+	$(BIN)/python docs/make_thermomechanics.py
+	$(BIN)/python docs/make_choosing.py
 
 pictures: .venv/ready
 	$(BIN)/python docs/make_pictures.py

@@ -28,16 +28,16 @@ CHAPTERS = {
     "What follows from a system": [
         "classify", "check_chart", "first_integrals", "noether", "reactions", "impose", "contact_report", "equilibria",
         "normal_modes", "linearise", "structure", "routh", "hamilton", "change_coordinates", "gauge_function", "variations",
-        "hamilton_principle", "generalised_principle",
+        "hamilton_principle", "generalised_principle", "energy_balance", "entropy_production",
     ],
     "Discrete systems": [
         "discretise", "DiscreteSystem", "FiniteDifferenceMap", "ProductMap", "CustomMap", "left_map", "midpoint_map",
         "right_map",
     ],
     "Motion": ["simulate", "Event", "Trajectory", "Status", "audit", "load"],
-    "What follows from a discrete system": [
+    "What follows from a discrete system or a method": [
         "regularity", "momentum_map", "nonholonomic_momentum", "linear_recurrence", "exact_discrete_lagrangian", "order_of",
-        "modified_equation", "modified_hamiltonian", "energy_report",
+        "modified_equation", "modified_hamiltonian", "energy_report", "existence", "convergence", "contraction",
     ],
     "Integrators": list(methods.__all__),
     "Errors": ["DalembertError", "ModelError", "MethodError", "StartError", "SimulationError", "ModelWarning"],

@@ -77,11 +77,16 @@ _LATER = {
     "change_coordinates": "theory.transformations",
     "gauge_function": "theory.transformations",
     "reactions": "theory.reactions",
-    "impose": "theory.reactions",
+    "impose": "theory.imposed",
     "equilibria": "run.equilibrium",
     "linearise": "theory.linear",
     "normal_modes": "run.modes",
     "check_chart": "theory.charts",
+    "energy_balance": "theory.thermo",
+    "entropy_production": "theory.thermo",
+    "convergence": "run.convergence",
+    "contraction": "run.contraction",
+    "existence": "run.existence",
     "contact_report": "run.contacts",
     "hamilton_principle": "run.principle",
     "generalised_principle": "run.principle",
@@ -97,9 +102,12 @@ if TYPE_CHECKING:
     from .engine.status import Status
     from .model import bodies, thermo
     from .run.contacts import contact_report
+    from .run.contraction import contraction
+    from .run.convergence import convergence
     from .run.equilibrium import equilibria
     from .run.evaluate import evaluate
     from .run.events import Event
+    from .run.existence import existence
     from .run.exact import energy_report, exact_discrete_lagrangian, order_of
     from .run.modes import normal_modes
     from .run.principle import generalised_principle, hamilton_principle
@@ -111,13 +119,15 @@ if TYPE_CHECKING:
     from .theory.charts import check_chart
     from .theory.classification import classify
     from .theory.hamilton import hamilton
+    from .theory.imposed import impose
     from .theory.integrals import first_integrals
     from .theory.linear import linearise
     from .theory.modified import modified_equation, modified_hamiltonian
     from .theory.noether import noether
-    from .theory.reactions import impose, reactions
+    from .theory.reactions import reactions
     from .theory.routh import routh
     from .theory.structure import structure
+    from .theory.thermo import energy_balance, entropy_production
     from .theory.transformations import change_coordinates, gauge_function
 
 
@@ -140,12 +150,12 @@ __all__ = [  # noqa: PLE0604  (they are names)
     "System", "bodies", "thermo", "evaluate",
     "classify", "check_chart", "first_integrals", "noether", "reactions", "impose", "contact_report", "equilibria",
     "normal_modes", "linearise", "structure", "routh", "hamilton", "change_coordinates", "gauge_function", "variations",
-    "hamilton_principle", "generalised_principle",
+    "hamilton_principle", "generalised_principle", "energy_balance", "entropy_production",
     "discretise", "DiscreteSystem", "FiniteDifferenceMap", "ProductMap", "CustomMap", "left_map", "midpoint_map",
     "right_map",
     "simulate", "Event", "Trajectory", "Status", "audit", "load", "gallery",
     "regularity", "momentum_map", "nonholonomic_momentum", "linear_recurrence", "exact_discrete_lagrangian", "order_of",
-    "modified_equation", "modified_hamiltonian", "energy_report",
+    "modified_equation", "modified_hamiltonian", "energy_report", "existence", "convergence", "contraction",
     *_methods,
     "DalembertError", "ModelError", "MethodError", "StartError", "SimulationError", "ModelWarning",
     "sin", "cos", "tan", "asin", "acos", "atan", "atan2", "sinh", "cosh", "tanh", "exp", "log", "sqrt", "pi", "Rational",

@@ -91,8 +91,9 @@ def test_second_law(method, case, h):
     size = 1 + np.nanmax(np.abs(run._entropies))
     assert (known.produced[judged] >= -SMALL * size).all()
     assert (known.production[judged] >= -SMALL * size).all()
-    if h <= 0.1:
-        assert judged.all(), "every step is judged"
+    if h <= 0.1 or (case is systems.isolated and method in (da.Midpoint(), da.DiscreteGradient())):
+        assert judged.any(), "something is judged"
+        assert h > 0.1 or judged.all(), "every step is judged"
 
 
 @pytest.mark.parametrize("method", LAWFUL, ids=repr)

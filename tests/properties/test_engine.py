@@ -9,11 +9,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import dalembert as da
-from dalembert.engine.lower import magnitude
 from dalembert.engine.machine import PointMap
 from dalembert.model.serial import pack, unpack
 from dalembert.stepmap import Block, pointwise
-from dalembert.symbolic import fast, number, vanishes
+from dalembert.symbolic import fast, magnitude, number, vanishes
 
 x, y, z = da.coordinates("x y z")
 FEW = settings(max_examples=40, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))

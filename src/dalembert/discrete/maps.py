@@ -99,7 +99,8 @@ class ProductMap(_Map):
 class CustomMap(_Map):
     """A finite-difference map of your own: base(q0, q1) and velocity(q0, q1, h), functions of lists of expressions.
 
-    The lists hold the coordinates, then the entropies, in the order of the system, and so must the lists returned. It must send (q, q) to the zero velocity at q, and be invertible near there; `discretise` checks both.
+    The lists hold the coordinates, then the entropies, in the order of the system, and so must the lists returned. It must
+    send (q, q) to the zero velocity at q, and be invertible near there; `discretise` checks both.
     """
 
     def __init__(self, base: Callable[..., Any], velocity: Callable[..., Any] | None = None):

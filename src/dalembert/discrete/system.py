@@ -77,6 +77,8 @@ class DiscreteSystem:
         constraints: Sequence[Any] = (),
     ):
         q, S = checks.coordinates(coordinates), thermal.entropies(entropies)
+        for name_taken in {c.name for c in q} & {s.name for s in S}:
+            raise ModelError(f"the name {name_taken} is used for a coordinate and for an entropy. Rename one of them.")
         slots: set[Symbol] = {c.at(k) for c in (*q, *S) for k in (0, 1)}
 
         def checked(given: Any, role: str) -> Expr:
@@ -99,7 +101,8 @@ class DiscreteSystem:
             )
         if len(entropy_laws) != len(S):
             raise ModelError(
-                f"{name}: {len(S)} entropies but {len(entropy_laws)} entropy_laws. Give one function rho of the slots for each."
+                f"{name}: {len(S)} entropies but {len(entropy_laws)} entropy_laws. Give one function rho of the slots for "
+                f"each."
             )
         known = {s for c in q for s in (c, c.dot)}
         forms = [checks.symbols(checks.expression(w, "variation"), known, "variation") for w in variations]

@@ -20,7 +20,7 @@ SHOWN = 25
 
 
 def plot(run: Trajectory, path: str | Path | None = None) -> Figure:
-    """Four panels: the path, the coordinates, the energy, and constraints, momenta or velocities."""
+    """Four panels: the path, the coordinates, the energy, and temperatures, multipliers or velocities."""
     from matplotlib import rc_context
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
@@ -112,9 +112,20 @@ def _energy(run: Trajectory, axes: Axes) -> None:
     axes.ticklabel_format(axis="y", style="sci", scilimits=(-2, 3))
 
 
+def _warmth(run: Trajectory, axes: Axes) -> None:
+    """The temperatures; of a discrete system, which has none, the entropies."""
+    known = isinstance(run.system, System)
+    axes.set_title("temperatures" if known else "entropies")
+    for k, S in enumerate(run.system.entropies[: len(COLOURS)]):
+        values = run.temperatures[..., k] if known else run[S]
+        _curves(axes, run.time, values, f"$T_{{{S.name}}}$" if known else _latex(S), COLOURS[k])
+
+
 def _fourth(run: Trajectory, axes: Axes) -> None:
     axes.set_xlabel("$t$")
-    if run.system.constraints:
+    if run.system.entropies:
+        _warmth(run, axes)
+    elif run.system.constraints:
         axes.set_title("multipliers (reactions)")
         for a in range(min(len(run.system.constraints), len(COLOURS))):
             _curves(axes, run.time, run.multipliers[..., a], rf"$\lambda_{{{a + 1}}}$", COLOURS[a])

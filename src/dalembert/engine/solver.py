@@ -27,7 +27,8 @@ last one shrank: quadratic convergence has a constant, and two looks tell it."""
 NEAR = 1e-5
 """Relative residual below which a residual that no longer shrinks is rounding error."""
 
-ITERATIONS, HALVINGS = 40, 40
+ITERATIONS, HALVINGS, DOUBTS = 40, 40, 4
+"""Steps at most; halvings of a step that leaves the domain; halvings of one after which the residual grew."""
 
 
 @dataclass
@@ -190,6 +191,8 @@ class _Newton:
             r, rho, finite = self._look()
             first = e.integer_compare("eq", e.load(self.turns), 0)
             grew = e.both(e.compare("lt", e.load(self.best), rho), e.compare("lt", e.real(NEAR), rho))
+            # A row of vanishing terms (the heat of a friction that is zero) may look worse all along the way: then go on.
+            grew = e.both(grew, e.integer_compare("lt", e.load(self.halved), DOUBTS))
             back = e.either(e.opposite(finite), e.both(e.opposite(first), grew))
             with e.when(back):
                 self._go_back(first, finite)
@@ -219,7 +222,8 @@ class _Newton:
         rho, finite = relative_residual(e, r, size)
         cell = e.local(1)
         e.store(cell, rho)
-        late = e.both(e.integer_compare("le", 3, e.load(self.turns)), e.compare("lt", e.real(TOLERANCE), rho))
+        doubtful = e.either(e.integer_compare("le", 3, e.load(self.turns)), e.compare("lt", e.load(self.best), rho))
+        late = e.both(doubtful, e.compare("lt", e.real(TOLERANCE), rho))
         with e.when(late):  # a row all of whose terms vanish is never small beside them: compare it with the other rows
             e.store(cell, floored_residual(e, n, r, size, self.matrix))
         rho = e.load(cell)

@@ -153,8 +153,9 @@ class Assembly(Shown):
     def _parts(self) -> Sequence[Part]:
         rows = [(b.shown, b.mass, ", ".join(str(e) for e in b.position)) for b in self.bodies]
         forces = [(f"force on {q}", e) for q, e in self.generalised_forces.items() if e != 0]
+        n = self.degrees_of_freedom
         return [
-            f"{self.name}: {self.degrees_of_freedom} degrees of freedom, "
+            f"{self.name}: {n} degree{'' if n == 1 else 's'} of freedom, "
             f"coordinates {', '.join(q.name for q in self.coordinates)}",
             Table(("body", "mass", "position"), rows),
             ("kinetic", self.kinetic),
@@ -335,7 +336,7 @@ def compose(
         forces=joined,
         dissipation=sympy.Add(*(s.dissipation for s in systems)),
         constraints=[*(c.expression for s in systems for c in s.constraints), *extra],
-        variations=None if all(s.is_ideal for s in systems) else [*own, *joint],
+        variations=[*own, *joint] if any(s.has_own_variations for s in systems) else None,
     )
 
 

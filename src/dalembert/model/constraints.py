@@ -15,6 +15,7 @@ import sympy
 from sympy import Expr
 
 from ..errors import ModelError
+from ..symbolic import vanishes
 from .coordinates import Coordinate, Velocity, time
 
 
@@ -69,6 +70,17 @@ def constraint(expression: Expr, coordinates: Sequence[Coordinate]) -> Constrain
         rest = expression - sympy.Add(*(a * q.dot for a, q in zip(chetaev, coordinates, strict=True)))
         return Constraint(expression, "kinematic", chetaev, rest)
     return Constraint(expression, "kinematic", *affine)
+
+
+def is_variation_of(row: Sequence[Expr], c: Constraint) -> bool:
+    """Whether a one-form is the row of a constraint, by value; or a multiple of it, where the constraint does not move."""
+    if row == c.coefficients or all(vanishes(a - b) for a, b in zip(row, c.coefficients, strict=True)):
+        return True
+    if not (c.is_linear and vanishes(c.drift)):
+        return False
+    k = next(i for i, b in enumerate(c.coefficients) if not vanishes(b))
+    pairs = zip(row, c.coefficients, strict=True)
+    return not vanishes(row[k]) and all(vanishes(a * c.coefficients[k] - b * row[k]) for a, b in pairs)
 
 
 def variation(expression: Expr, coordinates: Sequence[Coordinate]) -> tuple[Expr, ...]:

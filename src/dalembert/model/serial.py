@@ -92,7 +92,7 @@ def dumps(system: System) -> str:
         "forces": {c.name: pack(f) for c, f in zip(q, system.forces, strict=True)},
         "dissipation": pack(system.dissipation),
         "constraints": [pack(c.expression) for c in system.constraints],
-        "variations": None if system.is_ideal else [pack(w) for w in rows],
+        "variations": [pack(w) for w in rows] if system.has_own_variations else None,
     }
     return json.dumps(data)
 

@@ -13,7 +13,7 @@ from sympy import Expr
 from ..errors import ModelError
 from . import checks
 from . import thermal as thermo
-from .constraints import Constraint, constraint, variation
+from .constraints import Constraint, constraint, is_variation_of, variation
 from .coordinates import Coordinate, Entropy, Parameter, Velocity
 from .signs import sign_at_samples
 
@@ -166,14 +166,20 @@ class System:
         """The constraints on velocities."""
         return tuple(c for c in self.constraints if not c.is_holonomic)
 
-    @property
+    @cached_property
+    def has_own_variations(self) -> bool:
+        """Whether the variations are written otherwise than the rows of the constraints, and must be said with them."""
+        return self.variations != tuple(c.coefficients for c in self.constraints)
+
+    @cached_property
     def is_ideal(self) -> bool:
-        """Whether the variations are those of the constraints, so that reactions do no virtual work."""
-        return all(
-            sympy.expand(a - b) == 0
-            for w, c in zip(self.variations, self.constraints, strict=True)
-            for a, b in zip(w, c.coefficients, strict=True)
-        )
+        """Whether the variations are those of the constraints, so that reactions do no virtual work.
+
+        One by one, by value. Of a constraint that does not move the variation may be any multiple (its multiplier is then
+        the smaller by that factor, and the reaction is the same); where a constraint moves, the power of its reaction is
+        taken to be -lambda b, which supposes the multiplier of the constraint as it is written.
+        """
+        return not self.has_own_variations or all(map(is_variation_of, self.variations, self.constraints))
 
     @property
     def energies(self) -> dict[str, Expr]:

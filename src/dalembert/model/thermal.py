@@ -103,6 +103,18 @@ def check(system: System) -> None:
             )
 
 
+def mechanical(system: Any, role: str) -> None:
+    """Refuse a system with entropies, for statements that are made of mechanics alone."""
+    S = getattr(system, "entropies", ())
+    if S:
+        raise ModelError(
+            f"{role}: {system.name!r} has {'the entropy' if len(S) == 1 else 'the entropies'} {_names(S)}. Expected a "
+            f"mechanical system, whose motion does not depend on heat. State the mechanical part alone, as a System without "
+            f"entropies, friction and heat; or compute the whole and read its laws: "
+            f"dalembert.audit(dalembert.simulate(system, ...))."
+        )
+
+
 @dataclass(frozen=True)
 class Conductor:
     """A conductor of heat between two bodies; `to` is an entropy, or the temperature of a reservoir."""

@@ -18,6 +18,7 @@ from ..errors import ModelError
 from ..model import checks
 from ..model.coordinates import Parameter
 from ..model.system import System
+from ..model.thermal import mechanical
 from ..shown import Part, Shown, Table
 from ..stepmap import pointwise
 from ..symbolic import fast, free_names, magnitude, substitute
@@ -134,6 +135,7 @@ def _system(run: Any, role: str) -> System:
         raise ModelError(f"{role}: got {run!r} ({type(run).__name__}). Expected a run, from dalembert.simulate.")
     if not isinstance(run.system, System):
         raise ModelError(f"{role}: {run.system.name!r} is a discrete system, which has no accelerations. Use a System.")
+    mechanical(run.system, role)
     return run.system
 
 

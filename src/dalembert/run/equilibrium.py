@@ -13,6 +13,7 @@ from ..budget import Budget
 from ..errors import StartError
 from ..model.coordinates import Coordinate
 from ..model.system import System
+from ..model.thermal import mechanical
 from ..shown import Part, Shown, Table
 from ..theory.linear import linearise, refuse_time
 from .interval import Enclosure, Interval
@@ -153,6 +154,7 @@ def equilibria(
     contain (they are free), and (-pi, pi) is taken for those in which these equations have the period 2 pi. Over an
     interval of that length each equilibrium is listed once.
     """
+    mechanical(system, "equilibria")
     refuse_time(system, "equilibria")
     given = parameter_values(parameters, system.parameters)
     if any(v.ndim for v in given.values()):

@@ -28,6 +28,7 @@ from ..errors import MethodError, ModelError, StartError
 from ..methods.reference import Reference
 from ..model.coordinates import step, time
 from ..model.system import System
+from ..model.thermal import mechanical
 from ..stepmap import TIME, Block, pointwise
 from ..symbolic import fast, gradient, jacobian, magnitude, substitute, vanishes
 from ..theory.exact import closed_form
@@ -112,6 +113,7 @@ def exact_discrete_lagrangian(system: System) -> ExactLagrangian:
 def _free(system: Any, role: str) -> None:
     if not isinstance(system, System):
         raise ModelError(f"{role}: got {system!r} ({type(system).__name__}). Expected a System.")
+    mechanical(system, role)
     if system.constraints or not all(vanishes(f) for f in system.force):
         raise ModelError(
             f"{role}: {system.name!r} has constraints or forces; the action alone determines the motion only without. "

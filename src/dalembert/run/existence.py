@@ -32,10 +32,10 @@ from ..symbolic import Fast, fast, free_names, gradient, slow, substitute
 from .interval import Enclosure
 from .isolate import Problem
 from .question import Question, asked
-from .ranges import EVERYTHING, Range, compare, point, range_of
+from .ranges import EVERYTHING, between, compare, point, range_of
 from .trajectory import Trajectory
 from .values import Array, Values
-from .whole_space import MOST, Solutions, all_solutions, near
+from .whole_space import LONG, MOST, Corners, Solutions, all_solutions, near
 
 Verdict = Literal["exists", "none", "undecided"]
 
@@ -85,20 +85,26 @@ class Existence(Shown):
         lines: list[Part] = [f"{self.title}: {_SAID[self.verdict]}", self.reason]
         if self.steps:
             keys = list(self.steps[0].end)
-            rows = [tuple(f"{s.end[k]:.12g}" for k in keys) for s in self.steps]
+            rows = [tuple(f"{s.end[k]:.12g}" for k in keys) for s in self.steps[:_SHOWN]]
             lines.append(Table(tuple(str(k) for k in keys), rows))
+            if len(self.steps) > _SHOWN:
+                lines.append(f"and {len(self.steps) - _SHOWN} more")
         if self.equation is not None and self.bound is not None:
             lines.append(("would have to vanish", self.equation))
-            lines.append(("at least" if self.reached else "more than", self.bound))
+            exact = f" (exactly {self.bound})" if len(str(self.bound)) <= 40 else ""
+            lines.append(
+                f"  it is {'at least' if self.reached else 'more than'} {float(self.bound):.6g} everywhere{exact}"
+            )
         return lines if self.verdict != "undecided" else [*lines, *(f"tried: {t}" for t in self.tried)]
 
 
+_SHOWN = 6
 _SAID = {"exists": "a step exists", "none": "no step exists", "undecided": "undecided"}
 
 
 def existence(
     given: Trajectory | DiscreteSystem | System, method: Method | None = None, *, at: Values | None = None,
-    h: float | None = None, parameters: Values | None = None, lane: int = 0, attempts: int = 20_000,
+    h: float | None = None, parameters: Values | None = None, lane: int = 0, attempts: int = 4000,
 ) -> Existence:  # fmt: skip
     """Whether a step exists, with proof: of a discrete system, of a System with a method, or where a run ended.
 
@@ -113,7 +119,8 @@ def existence(
     question = asked(given, method, at, h, parameters, lane)
     reduced, solved = _eliminated(question)
     tried = [f"linear elimination: {len(solved)} of {len(question.unknowns) + len(question.free)} variables"]
-    found = _by_elimination(question, reduced, solved) or _by_range(reduced, tried)
+    forms = _forms(reduced)
+    found = _by_elimination(question, reduced, solved) or _by_range(reduced, forms, tried)
     if found is not None:
         return replace(found, tried=tuple(tried))
     if question.free:
@@ -122,7 +129,11 @@ def existence(
             f"no equation is bounded away from zero while {', '.join(question.free)} run over everything. Give them values.",
             tried=tuple(tried),
         )  # fmt: skip
-    return _by_search(question, reduced, solved, attempts, tried)
+    known, solutions = _searched(reduced, forms, attempts, tried)
+    steps = tuple(_step(question, solved, lo, hi, reduced.unknowns) for lo, hi in known)
+    verdict: Verdict = "exists" if steps else "none" if solutions.complete else "undecided"
+    reason = _reason(solutions, reduced.unknowns)
+    return Existence(question.title, verdict, steps, solutions.complete, reason, tried=tuple(tried))
 
 
 # elimination
@@ -166,47 +177,81 @@ def _by_elimination(question: Question, reduced: Question, solved: Mapping[str, 
 # bounds
 
 
-def _by_range(q: Question, tried: list[str]) -> Existence | None:
+def _by_range(q: Question, forms: Sequence[tuple[Expr, Expr]], tried: list[str]) -> Existence | None:
     """No step, if one of the equations is nowhere zero."""
     names = [*q.unknowns, *q.free]
-    domains: dict[Symbol, Range] = {Symbol(n): q.domains.get(n, EVERYTHING) for n in names}
-    values = {Symbol(n): point(x).lo for n, x in q.exact.items()}
+    domains = dict.fromkeys(map(Symbol, names), EVERYTHING)
     tried.append("the range of each equation over all values of its variables")
-    for e in q.equations:
-        plain = slow(e, [])
-        for form in dict.fromkeys((plain, sympy.expand(plain))):
-            exact = form.xreplace(values)
-            exact = exact.xreplace({f: sympy.Rational(f) for f in exact.atoms(sympy.Float)})
-            found = range_of(exact, domains)
-            if found.misses_zero():
-                below = compare(found.lo, sympy.S.Zero) >= 0
-                shown = form.xreplace(q.shown)
-                everything = ", ".join(str(q.shown.get(Symbol(n), n)) for n in names) or "nothing"
-                return Existence(
-                    q.title, "none", (), True, f"an equation of the step is nowhere zero, for all values of {everything}",
-                    shown if below else -shown, found.distance(), found.low if below else found.high,
-                )  # fmt: skip
+    for form, exact in forms:
+        found = range_of(exact, domains)
+        if found.misses_zero():
+            below = compare(found.lo, sympy.S.Zero) >= 0
+            shown = form.xreplace(q.shown)
+            told = ", ".join(str(q.shown[Symbol(n)]) for n in names)
+            return Existence(
+                q.title, "none", (), True, f"an equation of the step is nowhere zero, for all values of {told}",
+                shown if below else -shown, found.distance(), found.low if below else found.high,
+            )  # fmt: skip
     return None
+
+
+def _forms(q: Question) -> list[tuple[Expr, Expr]]:
+    """The equations to be read and with exact numbers, as they are and expanded; without those that are too long for it."""
+    budget = Budget(seconds=0.5)
+    found = []
+    for e in q.equations:
+        plain = budget.call(slow, e, [])
+        short = plain is not None and len(str(plain)) <= LONG
+        for form in dict.fromkeys((plain, budget.call(sympy.expand, plain) if short else None)):
+            exact = None if form is None else budget.call(_with_numbers, form, q)
+            if form is not None and exact is not None:
+                found.append((form, exact))
+    return found
+
+
+def _with_numbers(form: Expr, q: Question) -> Expr:
+    exact = form.xreplace({Symbol(n): point(x).lo for n, x in q.exact.items()})
+    return exact.xreplace({f: sympy.Rational(f) for f in exact.atoms(sympy.Float)})
+
+
+def _excluded(forms: Sequence[tuple[Expr, Expr]], names: Sequence[str], boxes: Sequence[Corners]) -> list[Corners]:
+    """The boxes that are left without those on which an equation is nowhere zero by its exact range.
+
+    Where exp underflows, or reaches to infinity, floating-point intervals stop; exact ends know that it is positive.
+    """
+
+    def empty(lo: Array, hi: Array) -> bool:
+        places = {Symbol(n): between(a, b) for n, a, b in zip(names, lo, hi, strict=True)}
+        return any(range_of(e, places).misses_zero() for _, e in forms)
+
+    left = []
+    corners: dict[tuple[float, ...], list[Corners]] = {}
+    for lo, hi in boxes:
+        corners.setdefault(tuple(np.sign(lo + hi)), []).append((lo, hi))
+    for together in corners.values():
+        if empty(np.min([a for a, _ in together], axis=0), np.max([b for _, b in together], axis=0)):
+            continue
+        left += [box for k, box in enumerate(together) if k >= 50 or not empty(*box)]
+    return left
 
 
 # search
 
 
-def _by_search(
-    question: Question, q: Question, solved: Mapping[str, Fast], attempts: int, tried: list[str]
-) -> Existence:
-    """Solutions by Newton's method, then all of them by boxes."""
+def _searched(
+    q: Question, forms: Sequence[tuple[Expr, Expr]], attempts: int, tried: list[str]
+) -> tuple[list[Corners], Solutions]:
+    """Solutions by Newton's method, then all of them by boxes; those nearest to rest first."""
     x = list(q.unknowns)
     problem = Problem(q.equations, x, [], q.constants)
     starts = _starts(len(x))
     tried.append(f"Newton's method from {len(starts)} points, each end examined by Krawczyk's test")
     known = near(problem, starts, Budget(attempts // 4))
     solutions = all_solutions(q.equations, x, q.constants, known, attempts)
+    solutions.undecided = _excluded(forms, x, solutions.undecided)
     if solutions.searched:
         tried.append(f"all of space in {solutions.examined} boxes: {len(solutions.undecided)} are undecided")
-    steps = tuple(_step(question, solved, lo, hi, x) for lo, hi in solutions.found)
-    verdict: Verdict = "exists" if steps else "none" if solutions.complete else "undecided"
-    return Existence(question.title, verdict, steps, solutions.complete, _reason(solutions, x), tried=tuple(tried))
+    return sorted(solutions.found, key=lambda box: float(np.abs(box[0]).max())), solutions
 
 
 def _reason(solutions: Solutions, x: Sequence[str]) -> str:

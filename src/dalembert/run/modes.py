@@ -11,6 +11,7 @@ import numpy as np
 from ..errors import StartError
 from ..model.coordinates import Coordinate
 from ..model.system import System
+from ..model.thermal import mechanical
 from ..shown import Part, Shown, Table
 from ..theory.linear import Linearisation, contained, linearise
 from .rest import rest
@@ -87,9 +88,12 @@ class NormalModes(Shown, Sequence[Mode]):
 
 
 def _component(x: complex) -> str:
+    """One component of a shape; a part that is rounding noise beside the other is left out."""
     if abs(x) < 1e-12:
         return "0"
-    return f"{x.real:.5g}" if abs(x.imag) <= 1e-9 * abs(x) else f"{x.real:.5g}{x.imag:+.5g}i"
+    if abs(x.imag) <= 1e-12 * abs(x):
+        return f"{x.real:.5g}"
+    return f"{x.imag:.5g}i" if abs(x.real) <= 1e-12 * abs(x) else f"{x.real:.5g}{x.imag:+.5g}i"
 
 
 def normal_modes(system: System, *, at: Any, parameters: Values | None = None) -> NormalModes:
@@ -99,6 +103,7 @@ def normal_modes(system: System, *, at: Any, parameters: Values | None = None) -
     left out are zero. Under constraints the modes are those of the allowed displacements. For a formula instead of
     numbers see `linearise(...).squared_frequencies()`.
     """
+    mechanical(system, "normal_modes")
     chosen = getattr(at, "parameters", None) if parameters is None else parameters
     given = parameter_values(chosen, system.parameters)
     if any(v.ndim for v in given.values()):

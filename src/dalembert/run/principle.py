@@ -24,6 +24,7 @@ from ..engine.machine import PointMap
 from ..errors import ModelError, StartError
 from ..model.coordinates import Coordinate, time
 from ..model.system import System
+from ..model.thermal import mechanical
 from ..shown import Part, Shown, Table
 from ..stepmap import pointwise
 from ..theory import pointwise as maps
@@ -104,6 +105,7 @@ def path_of(given: Any, system: System | None, parameters: Values | None) -> Pat
             "hamilton_principle: expected a run, or a path {x: array, ..., dalembert.time: array} with system=... and "
             "parameters=...."
         )
+    mechanical(system, "hamilton_principle")
     source: Any = given if isinstance(given, Trajectory) else {getattr(k, "name", k): v for k, v in given.items()}
     try:
         times = np.asarray(source[time.name], dtype=float)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -19,10 +19,9 @@ from ..methods.reference import Reference
 from ..model.coordinates import Coordinate, Multiplier, StepVelocity, step, time
 from ..model.system import System
 from ..stepmap import StepMap
-from ..symbolic import Fast, fast, substitute
+from ..symbolic import Fast, fast, free_names, magnitude, number, substitute
 from .plan import Plan, check_method
-from .ranges import Range
-from .start import read_start, resolve_start
+from .start import OFF, read_start, resolve_start
 from .trajectory import Trajectory
 from .values import Values, by_name, columns, lanes, parameter_values
 
@@ -33,7 +32,6 @@ class Question:
 
     constants:  numbers of what is known, as floating-point numbers that are exact
     exact:      the same, as they were given
-    domains:    ranges of variables that do not run over all numbers
     ends:       what to report of a solution: the state at the end of the step, in terms of everything
     shown:      how symbols of the equations are printed
     """
@@ -46,7 +44,6 @@ class Question:
     exact: dict[str, Any]
     ends: dict[Symbol, Fast]
     shown: dict[Symbol, Expr]
-    domains: dict[str, Range] = field(default_factory=dict)
 
 
 def asked(
@@ -104,7 +101,7 @@ def _discrete(system: System, method: Any) -> DiscreteSystem:
 
 
 def _question(
-    title: str, stepmap: StepMap, equations: Any, unknowns: Any, free: Any, state: Mapping[str, float],
+    title: str, equations: Any, unknowns: Any, free: Any, state: Mapping[str, float],
     exact: Mapping[str, Any], ends: dict[Symbol, Fast],
 ) -> Question:  # fmt: skip
     """Exact numbers that are not floating-point numbers go into the equations; the others stand beside them."""
@@ -135,22 +132,33 @@ def _of_pair(system: DiscreteSystem, at: Values, values: dict[str, float], exact
     whole = (*system.coordinates, *system.entropies)
     stepmap = pair_map(system)
     found = _single(by_name(at, [*(c.at(k) for c in whole for k in (0, 1)), time], "at"))
-    state = {time.name: 0.0} | {n: float(v[0]) for n, v in found.items()}
+    state = values | {time.name: 0.0} | {n: float(v[0]) for n, v in found.items()}
     exact = exact | _exact(at, list(state))
     free = [n for n in stepmap.state if n not in state]
-    equations = [r for b in stepmap.blocks for r in b.residual]
-    laws = [*system.entropy_laws, *system.constraints]
-    equations += laws
+    # The pair itself obeys the laws and the constraints: what is not given of it follows from them or is free.
+    own = [e for e in (*system.entropy_laws, *system.constraints) if not _satisfied(system, e, state)]
+    follow = [S.at(1).name for S in system.entropies if S.at(1).name in free]
+    unknowns = list(stepmap.unknowns)
+    if set(free) == set(follow):
+        unknowns, free = [*unknowns, *follow], []
     later = dict(zip(stepmap.state, stepmap.update, strict=True))
     ends: dict[Symbol, Fast] = {c: later[c.at(1).name] for c in whole}
-    follow = [S.at(1).name for S in system.entropies if S.at(1).name in free]
-    unknowns = [*stepmap.unknowns, *follow]
-    if set(free) == set(follow):
-        free = []
-    else:
-        unknowns, free = list(stepmap.unknowns), free
     title = f"{system.name}, h = {values[step.name]:g}, the step after a pair of positions"
-    return _question(title, stepmap, equations, unknowns, free, values | state, exact, ends)
+    equations = [*(r for b in stepmap.blocks for r in b.residual), *own]
+    return _question(title, equations, unknowns, free, state, exact, ends)
+
+
+def _satisfied(system: DiscreteSystem, law: Fast, state: Mapping[str, float]) -> bool:
+    """Whether a law holds on the pair that is given; False where the pair is not given completely."""
+    if free_names([law]) - set(state):
+        return False
+    value, size = number(law, state), number(magnitude(law), state)
+    if not abs(value) <= OFF * max(size, 1e-300):
+        raise StartError(
+            f"at: the pair violates {system.read(law)} = 0: its value is {value:.6g}. Leave out the entropies at its end, "
+            f"and they follow from the laws; or correct the second position."
+        )
+    return True
 
 
 def _of_state(
@@ -191,7 +199,7 @@ def _of_step(title: str, system: Any, stepmap: StepMap, state: dict[str, float],
     later = dict(zip(stepmap.state, stepmap.update, strict=True))
     ends: dict[Symbol, Fast] = {c: later[c.name] for c in whole}
     equations = [r for b in stepmap.blocks for r in b.residual]
-    return _question(title, stepmap, equations, stepmap.unknowns, (), state, exact, ends)
+    return _question(title, equations, stepmap.unknowns, (), state, exact, ends)
 
 
 def _of_run(run: Trajectory, lane: int) -> Question:

@@ -16,6 +16,7 @@ from typing import Any
 
 import sympy
 from sympy import Expr, Symbol, oo
+from sympy.core.evalf import PrecisionExhausted
 
 
 class UnknownSignError(Exception):
@@ -62,20 +63,27 @@ def point(value: Any) -> Range:
     return Range(exact, exact, True, True)
 
 
+def between(lo: float, hi: float) -> Range:
+    """All numbers between two floating-point numbers, which may be infinite."""
+    ends = [sympy.Rational(float(x)) if abs(x) != float("inf") else oo if x > 0 else -oo for x in (lo, hi)]
+    return Range(ends[0], ends[1], ends[0] != -oo, ends[1] != oo)
+
+
 def compare(a: Expr, b: Expr) -> int:
     """The sign of a - b for exact numbers, infinity included."""
     if a == b:
         return 0
     if a in (oo, -oo) or b in (oo, -oo):
         return 1 if a == oo or b == -oo else -1
-    difference = (a - b).evalf(30)
-    if not difference.is_real:
+    try:
+        difference = (a - b).evalf(15, strict=True)  # that many digits are right, or it gives up
+    except PrecisionExhausted:
+        if sympy.expand(a - b) == 0:
+            return 0
+        raise UnknownSignError from None
+    if not difference.is_real or difference == 0:
         raise UnknownSignError
-    if abs(difference) > sympy.Float(10) ** -20 * (1 + abs(a.evalf(5)) + abs(b.evalf(5))):
-        return 1 if difference > 0 else -1
-    if sympy.expand(a - b) == 0:
-        return 0
-    raise UnknownSignError
+    return 1 if difference > 0 else -1
 
 
 def range_of(expression: Expr, domains: Mapping[Symbol, Range]) -> Range:

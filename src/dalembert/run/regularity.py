@@ -8,17 +8,24 @@ The step from q0 to q1 is determined by the matrix
 M is invertible exactly if omega and D2 chi have full rank and the pairing B^T K C is non-degenerate, B a basis of the
 variations D at q0 and C one of the kernel of D2 chi. L_d regular (det D2 D1 L_d not zero) is the case without
 constraints and forces, and does not suffice with them.
+
+With entropies the laws rho(q0, q1, S0, S1) = 0 are further rows of K and D2 is the derivative by (q1, S1): without
+constraints M is the matrix M+ of a regular thermomechanical system. Its M-, the same for a step backward, is examined too,
+and so are the hypotheses of its equations: that D_S- L_d or D_S+ L_d does not vanish, and that temperatures are positive.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from html import escape
 from typing import Any
 
 import numpy as np
 
-from ..discrete.equations import momentum_minus, step_map
+from ..discrete.entropy import entropy_slopes
+from ..discrete.equations import momentum_minus, step_map, step_velocity
+from ..discrete.flow import backward_matrix
 from ..discrete.system import DiscreteSystem
 from ..engine.machine import PointMap
 from ..engine.status import Status
@@ -26,7 +33,8 @@ from ..errors import MethodError, StartError
 from ..methods.base import VariationalMethod
 from ..methods.reference import Reference
 from ..stepmap import TIME, StepMap, pointwise
-from ..symbolic import gradient, jacobian, substitute
+from ..symbolic import Fast, fast, gradient, jacobian, magnitude, substitute
+from .margins import COLUMNS, Parts, Scaling, condition_numbers, margins, reason, scaling
 from .start import point_map, read_start
 from .trajectory import Trajectory
 from .values import Array, Values, columns, parameter_values
@@ -56,10 +64,13 @@ class Regularity:
     """How well the steps of a motion are determined; arrays have one entry per step (and a leading axis of lanes).
 
     condition:    condition number of the step matrix M, rows and columns scaled
-    determinant:  of the same: a change of sign from step to step means that a singular step was jumped over
+    determinant:  of M itself: a change of sign from step to step means that a singular step was jumped over
     lagrangian:   margin of D2 D1 L_d alone: zero where L_d is degenerate (NaN for methods that are not variational)
     pairing:      margin of B^T K C: zero where the step is not determined
     irregular:    the steps that are not determined, with the reason
+    backward_condition, backward_determinant:  of the matrix of the step backward
+    irreversible: the steps that a step backward does not undo, because it is not determined
+    hypotheses:   what the equations of a system with entropies assume, and whether it held on every step
     """
 
     title: str
@@ -69,6 +80,10 @@ class Regularity:
     lagrangian: Array
     pairing: Array
     irregular: tuple[Irregular, ...]
+    backward_condition: Array
+    backward_determinant: Array
+    irreversible: tuple[Irregular, ...] = ()
+    hypotheses: tuple[tuple[str, bool], ...] = ()
 
     @property
     def ok(self) -> bool:
@@ -91,19 +106,27 @@ class Regularity:
             ("margin of the restricted pairing, smallest", worst(self.pairing, False)),
             ("margin of L_d alone, smallest", worst(self.lagrangian, False)),
             ("changes of sign of the determinant", str(flips)),
+            ("condition of the step backward, largest", worst(self.backward_condition, True)),
+            *((text, "yes" if holds else "NO") for text, holds in self.hypotheses),
         ]
+
+    def _ended(self) -> list[str]:
+        """One line for each step that is not determined; of those that cannot be undone, the first."""
+        back = self.irreversible
+        more = f" (and {len(back) - 1} more)" if len(back) > 1 else ""
+        return [f"IRREGULAR: {i}" for i in self.irregular] + [f"no step backward: {i}{more}" for i in back[:1]]
 
     def __str__(self) -> str:
         wide = max(len(name) for name, _ in self._rows())
         lines = [f"  {name.ljust(wide)}  {value}" for name, value in self._rows()]
-        ended = [f"  IRREGULAR: {i}" for i in self.irregular] or ["  every step is determined"]
-        return "\n".join([self.title, *lines, *ended])
+        sure = [] if self.irregular else ["  every step is determined"]
+        return "\n".join([self.title, *lines, *sure, *(f"  {line}" for line in self._ended())])
 
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
         rows = "".join(f"<tr><td>{escape(a)}</td><td>{escape(b)}</td></tr>" for a, b in self._rows())
-        ended = "".join(f"<p>irregular: {escape(str(i))}</p>" for i in self.irregular)
+        ended = "".join(f"<p>{escape(line)}</p>" for line in self._ended())
         return f"<p>{escape(self.title)}</p><table>{rows}</table>{ended}"
 
 
@@ -129,15 +152,15 @@ def regularity(
     discrete = _discrete(given)
     if discrete is None:
         return _report(title, given.time[:-1], _stages(given), tolerance, given.lanes is not None, given.begin)
-    parts, q = _Parts(discrete, given.h), given._positions
-    found = [parts.at(q[l, :-1], q[l, 1:], given.time[:-1], given._parameter_rows[l]) for l in range(len(q))]
-    ended = {l: _failed_step(given, discrete, l) for l in range(len(q)) if _failed(given, l)}
-    K, M = np.concatenate([f[0] for f in found]), np.concatenate([f[3] for f in found])
-    scales = _scales(K), _scales(M)
-    table = np.stack([_margins(*f, scales) for f in found])
+    parts, z = _Steps(discrete, given.h), np.concatenate([given._positions, given._entropies], axis=2)
+    found = [parts.at(z[l, :-1], z[l, 1:], given.time[:-1], given._parameter_rows[l]) for l in range(len(z))]
+    ended = {l: _failed_step(given, discrete, l) for l in range(len(z)) if _failed(given, l)}
+    scaled = scaling(Parts(*(np.concatenate(group) for group in zip(*found, strict=True))))
+    table = np.stack([margins(f, scaled) for f in found])
     report = _report(title, given.time[:-1], table, tolerance, given.lanes is not None, given.begin)
-    last = [_ended(given, parts, l, *point, scales, tolerance) for l, point in ended.items()]
-    return replace(report, irregular=(*report.irregular, *last))
+    last = [_ended(given, parts, l, *point, scaled, tolerance) for l, point in ended.items()]
+    told = _hypotheses(discrete, np.concatenate([f.slopes for f in found]), tolerance)
+    return replace(report, irregular=(*report.irregular, *last), hypotheses=told)
 
 
 def _discrete(run: Trajectory) -> DiscreteSystem | None:
@@ -158,133 +181,109 @@ def _at_pair(
             f"discrete system without interior positions, or give a run."
         )
     values = parameter_values(parameters, system.parameters)
-    start, _ = read_start(system.coordinates, at or {}, values, 0, usual="two positions")
+    given, second = _second_entropies(system, at or {})
+    start, _ = read_start(system.coordinates, given, values, 0, "two positions", system.entropies)
     if start.kind != "two positions":
         raise StartError("regularity: give both positions of the step, at={x.at(0): ..., x.at(1): ...}.")
     rows = columns(values, [p.name for p in system.parameters], start.lanes)
-    parts = _Parts(system, float(h))
-    found = parts.at(start.q[:1], start.second[:1], np.array([start.time]), rows[0])
-    table = _margins(*found, (_scales(found[0]), _scales(found[3])))
-    return _report(
-        f"{system.name}, h = {h:g}: regularity of one step", np.array([start.time]), table[None], tolerance, False
-    )
+    steps, t = _Steps(system, float(h)), np.array([start.time])
+    z = np.hstack([start.q[:1], start.entropies[:1]]), np.hstack([start.second[:1], second])
+    found = steps.at(*z, t, rows[0])
+    table = margins(found, scaling(steps.sizes(*z, t, rows[0])))
+    report = _report(f"{system.name}, h = {h:g}: regularity of one step", t, table[None], tolerance, False)
+    return replace(report, hypotheses=_hypotheses(system, found.slopes, tolerance))
 
 
-class _Parts:
-    """K with and without forces, omega, D2 chi and M of a discrete system, compiled."""
+def _second_entropies(system: DiscreteSystem, at: Values) -> tuple[dict[Any, Any], Array]:
+    """The pair without the entropies at its end, which are taken as they are given; S.at(0) is the same as S."""
+    named = {getattr(key, "name", str(key)): value for key, value in at.items()}
+    second = []
+    for S in system.entropies:
+        if S.at(1).name not in named:
+            raise StartError(f"regularity: no value for {S.at(1)}. Give both entropies, {S.at(0)} and {S.at(1)}.")
+        second.append(float(named.pop(S.at(1).name)))
+        if S.at(0).name in named:
+            named[S.name] = named.pop(S.at(0).name)
+    return named, np.array(second).reshape(1, -1)
+
+
+def _hypotheses(system: DiscreteSystem, slopes: Array, tolerance: float) -> tuple[tuple[str, bool], ...]:
+    """What the equations with entropies assume, on the given steps."""
+    found = []
+    for a, S in enumerate(system.entropies):
+        both = slopes[:, :, a][np.isfinite(slopes[:, :, a]).all(axis=1)]
+        least = tolerance * np.abs(both).max(initial=0)
+        one = bool(len(both)) and bool((np.abs(both) > least).all(axis=0).any())
+        found.append((f"D_{S}- L_d or D_{S}+ L_d is never zero", one))
+        found.append(
+            (f"the temperature of {S}, -(D_{S}- L_d + D_{S}+ L_d)/h, is positive", bool((both.sum(axis=1) < 0).all()))
+        )
+    return tuple(found)
+
+
+class _Steps:
+    """The matrices of a discrete system, compiled."""
 
     def __init__(self, system: DiscreteSystem, h: float):
-        q = system.coordinates
-        self.system, self.h, self.n, self.m = system, h, len(q), len(system.constraints)
-        ends, first = [c.at(1) for c in q], {c: c.at(0) for c in q}
-        plain = jacobian(gradient(system.lagrangian, [c.at(0) for c in q]), ends)
-        whole = jacobian([-p for p in momentum_minus(system)], ends)
-        forms = [[substitute(a, first) for a in w] for w in system.variations]
-        entries = [e for rows in (whole, plain, forms, jacobian(system.constraints, ends)) for row in rows for e in row]
-        inputs = [*(c.at(0).name for c in q), *(c.at(1).name for c in q), TIME]
-        names = [p.name for p in system.parameters]
-        outputs = {f"entry.{i}": e for i, e in enumerate(entries)}
-        self._map = point_map(pointwise(f"{system.name}, regularity", inputs, names, outputs))
+        whole = (*system.coordinates, *system.entropies)
+        self.system, self.h, self.m, self.s = system, h, len(system.constraints), len(system.entropies)
+        self.n = len(whole)
+        ends, first = [c.at(1) for c in whole], {c: c.at(0) for c in system.coordinates}
+        free = gradient(system.lagrangian, [c.at(0) for c in system.coordinates])
+        plain = jacobian([*free, *system.entropy_laws], ends)
+        forced = jacobian([*(-p for p in momentum_minus(system)), *system.entropy_laws], ends)
+        zero = [fast(0)] * self.s
+        forms = [[*(substitute(a, first) for a in w), *zero] for w in system.variations]
+        tables = [forced, plain, forms, jacobian(system.constraints, ends), backward_matrix(system)]
+        self._entries = [e for rows in (*tables, list(entropy_slopes(system))) for row in rows for e in row]
+        self._inputs = [*(c.at(k).name for k in (0, 1) for c in whole), TIME]
+        self._map = self._compiled("regularity", self._entries)
 
-    def at(self, q0: Array, q1: Array, t: Array, parameters: Array) -> tuple[Array, Array, Array, Array]:
-        """K, D2 D1 L_d, (omega, D2 chi) and M at each pair of positions."""
+    def _compiled(self, name: str, entries: list[Fast]) -> PointMap:
+        names = [p.name for p in self.system.parameters]
+        outputs = {f"entry.{i}": e for i, e in enumerate(entries)}
+        return point_map(pointwise(f"{self.system.name}, {name}", self._inputs, names, outputs))
+
+    def at(self, z0: Array, z1: Array, t: Array, parameters: Array) -> Parts:
+        """The matrices at each pair of positions and entropies."""
+        return self._parts(self._map, z0, z1, t, parameters)
+
+    def sizes(self, z0: Array, z1: Array, t: Array, parameters: Array) -> Parts:
+        """The same with the sizes of the terms that entries are made of, which do not vanish where these cancel."""
+        return self._parts(self._compiled("sizes", [magnitude(e) for e in self._entries]), z0, z1, t, parameters)
+
+    def _parts(self, compiled: PointMap, z0: Array, z1: Array, t: Array, parameters: Array) -> Parts:
         n, m = self.n, self.m
-        flat, _ = self._map(np.column_stack([q0, q1, t]), parameters[None, :], h=self.h)
+        flat, _ = compiled(np.column_stack([z0, z1, t]), parameters[None, :], h=self.h)
         K, plain = (flat[:, i * n * n : (i + 1) * n * n].reshape(-1, n, n) for i in (0, 1))
-        both = flat[:, 2 * n * n :].reshape(len(flat), 2, m, n)
+        both = flat[:, 2 * n * n : 2 * n * (n + m)].reshape(len(flat), 2, m, n)
+        back = flat[:, 2 * n * (n + m) :][:, : (n + m) ** 2].reshape(-1, n + m, n + m)
+        slopes = flat[:, flat.shape[1] - 2 * self.s :].reshape(len(flat), 2, self.s)
         M = np.zeros((len(flat), n + m, n + m))
         M[:, :n, :n], M[:, n:, :n] = K, both[:, 1]
         M[:, :n, n:] = self.h * both[:, 0].swapaxes(1, 2)
-        return K, plain, both, M
-
-
-Scales = tuple[Array, Array]
-
-
-def _scales(matrices: Array) -> Scales:
-    """Factors of rows and columns that bring the largest entries met along the motion to about 1: units do not matter."""
-    size = np.nanmax(np.where(np.isfinite(matrices), np.abs(matrices), 0), axis=0, initial=0)
-    rows, cols = np.ones(size.shape[0]), np.ones(size.shape[1])
-    for _ in range(8):
-        scaled = rows[:, None] * size * cols
-        r, c = scaled.max(axis=1, initial=0), scaled.max(axis=0, initial=0)
-        rows, cols = rows / np.sqrt(np.where(r > 0, r, 1)), cols / np.sqrt(np.where(c > 0, c, 1))
-    return rows, cols
-
-
-def _smallest(matrices: Array, size: Array | float = 1.0) -> Array:
-    """The smallest singular values, relative to a size."""
-    if 0 in matrices.shape[1:]:
-        return np.ones(len(matrices))
-    values = np.linalg.svd(matrices, compute_uv=False)[:, -1]
-    return np.asarray(values / np.where(np.asarray(size) > 0, size, 1))
-
-
-COLUMNS = ("condition", "determinant", "lagrangian", "pairing", "unforced", "forms", "constraints")
-
-
-def _margins(K: Array, plain: Array, both: Array, M: Array, scales: tuple[Scales, Scales]) -> Array:
-    """One row of `COLUMNS` for each step; NaN where there is no step."""
-    table = np.full((len(K), len(COLUMNS)), np.nan)
-    known: Array = np.asarray(np.isfinite(M).all(axis=(1, 2)) & np.isfinite(plain).all(axis=(1, 2)))
-    if not known.any():
-        return table
-    (r, c), (rows, cols) = scales
-    K, plain, both = r[:, None] * K[known] * c, r[:, None] * plain[known] * c, both[known]
-    M = rows[:, None] * M[known] * cols
-    n, m = K.shape[1], both.shape[2]
-    forms, kinds = _unit(both[:, 0] * r), _unit(both[:, 1] * c)
-    B = np.linalg.svd(forms)[2][:, m:] if m else np.broadcast_to(np.eye(n), K.shape)
-    C = np.linalg.svd(kinds)[2][:, m:] if m else np.broadcast_to(np.eye(n), K.shape)
-    size = np.linalg.norm(K, ord=2, axis=(1, 2))
-    pairings = [B @ A @ C.swapaxes(1, 2) for A in (K, plain)]
-    values = np.linalg.svd(M, compute_uv=False)
-    condition = np.divide(values[:, 0], values[:, -1], out=np.full(len(values), np.inf), where=values[:, -1] > 0)
-    alone = _smallest(plain, np.linalg.norm(plain, ord=2, axis=(1, 2)))
-    margins = [_smallest(A, size) for A in pairings]
-    table[known] = np.column_stack([condition, np.linalg.det(M), alone, *margins, _smallest(forms), _smallest(kinds)])
-    return table
-
-
-def _unit(rows: Array) -> Array:
-    """Rows of length 1."""
-    size = np.linalg.norm(rows, axis=-1, keepdims=True)
-    return np.asarray(rows / np.where(size > 0, size, 1))
-
-
-def _reason(row: Array, tolerance: float) -> str:
-    """Why a step with these margins is not determined."""
-    alone, pairing, unforced, forms, constraints = row[2:]
-    if forms < tolerance:
-        return "the variations are linearly dependent at the beginning of the step"
-    if constraints < tolerance:
-        return "the constraints do not bind the end of the step independently: D2 chi loses rank"
-    if pairing < tolerance <= unforced:
-        return "the forces cancel the inertia: D2 D1 L_d + D2 F_d- is degenerate although D2 D1 L_d is not"
-    if pairing < tolerance <= alone:
-        return "constraints and variations do not fit together: the restricted pairing is degenerate although L_d is regular"
-    if alone < tolerance:
-        return "the discrete Lagrangian is degenerate: D2 D1 L_d is singular"
-    return "the step matrix is singular"
+        return Parts(K, plain, both, M, back, slopes)
 
 
 def _report(title: str, t: Array, table: Array, tolerance: float, lanes: bool, begin: int = 0) -> Regularity:
     """The report on a table of margins, shape (lanes, steps, columns)."""
     with np.errstate(invalid="ignore"):
         bad = (table[..., 0] > 1 / tolerance) | (table[..., 3] < tolerance)
-    found = tuple(
-        Irregular(
-            begin + int(k) + 1,
-            float(t[k]),
-            int(l) if lanes else None,
-            float(table[l, k, 3]),
-            _reason(table[l, k], tolerance),
+
+    def listed(mask: Array, margin: Array, why: Callable[[Array], str]) -> tuple[Irregular, ...]:
+        return tuple(
+            Irregular(begin + int(k) + 1, float(t[k]), int(l) if lanes else None, float(margin[l, k]), why(table[l, k]))
+            for l, k in np.argwhere(mask)
         )
-        for l, k in np.argwhere(bad)
-    )
+
+    found = listed(bad, table[..., 3], lambda row: reason(row, tolerance))
+    undone = table[..., 8]
+    back = listed(undone > 1 / tolerance, 1 / undone, lambda _: "the matrix of the step backward is singular")
     shaped = table if lanes else table[0]
     condition, determinant, lagrangian, pairing = (shaped[..., i] for i in range(4))
-    return Regularity(title, t, condition, determinant, lagrangian, pairing, found)
+    return Regularity(
+        title, t, condition, determinant, lagrangian, pairing, found, shaped[..., 8], shaped[..., 9], back
+    )  # fmt: skip
 
 
 # the step at which a run ended
@@ -295,18 +294,18 @@ def _failed(run: Trajectory, lane: int) -> bool:
 
 
 def _failed_step(run: Trajectory, system: DiscreteSystem, lane: int) -> tuple[Array, Array, float, float]:
-    """q0, q1, the time and the relative residual of the step that failed: q1 as near to a solution as there is one."""
+    """z0, z1, the time and the relative residual of the step that failed: z1 as near to a solution as there is one."""
     from scipy.optimize import least_squares
 
-    stepmap, n = step_map(system), len(system.coordinates)
+    stepmap, n, q = step_map(system), len(system.coordinates), (*system.coordinates, *system.entropies)
     last = int(run.codes[lane, 1]) - run.begin
-    state, t = run.records[lane, last, : 2 * n], float(run.time[last])
-    block = stepmap.blocks[0]
-    size = len(block.unknowns)
-    entries = [*block.residual, *(e for row in block.jacobian for e in row)]
+    state, t = run.records[lane, last, : len(stepmap.state)], float(run.time[last])
+    names, residual = stepmap.unknowns, [r for b in stepmap.blocks for r in b.residual]
+    size = len(names)
+    entries = [*residual, *(e for row in jacobian(residual, names) for e in row)]
     outputs = {f"entry.{i}": e for i, e in enumerate(entries)}
-    names = (*stepmap.state, *block.unknowns, TIME)
-    compiled = PointMap(pointwise(f"{system.name}, failed step", names, stepmap.parameters, outputs))
+    inputs = (*stepmap.state, *names, TIME)
+    compiled = PointMap(pointwise(f"{system.name}, failed step", inputs, stepmap.parameters, outputs))
 
     def at(x: Array) -> Array:
         return compiled(np.concatenate([state, x, [t]])[None], run._parameter_rows[lane : lane + 1], h=run.h)[0][0]
@@ -317,19 +316,22 @@ def _failed_step(run: Trajectory, system: DiscreteSystem, lane: int) -> tuple[Ar
         lambda x: at(x)[:size], guess, jac=lambda x: at(x)[size:].reshape(size, size), x_scale="jac",
         xtol=1e-15, ftol=1e-15, gtol=1e-15, max_nfev=2000,
     )  # fmt: skip
-    scale = 1 + np.abs(state[n:]).max()
-    return state[:n], state[:n] + run.h * found.x[:n], t, float(np.abs(found.fun).max() / scale)
+    scale = 1 + np.abs(state[n : 2 * n]).max()
+    z0 = np.concatenate([state[:n], state[2 * n :]])
+    rates = found.x[[names.index(step_velocity(c).name) for c in q]]
+    return z0, z0 + run.h * rates, t, float(np.abs(found.fun).max() / scale)
 
 
 def _ended(
-    run: Trajectory, parts: _Parts, lane: int, q0: Array, q1: Array, t: float, residual: float, scales: Any, tolerance: float
+    run: Trajectory, steps: _Steps, lane: int, z0: Array, z1: Array, t: float, residual: float, scaled: Scaling,
+    tolerance: float,
 ) -> Irregular:  # fmt: skip
     """What was wrong with the step that failed."""
-    row = _margins(*parts.at(q0[None], q1[None], np.array([t]), run._parameter_rows[lane]), scales)[0]
+    row = margins(steps.at(z0[None], z1[None], np.array([t]), run._parameter_rows[lane]), scaled)[0]
     # A minimum of the residual that is not a zero has a singular matrix: there the solutions have met and vanished.
-    why = _reason(row, max(tolerance, 1e-4)) if row[3] < 1e-4 or row[0] > 1e4 else "the step matrix is regular there"
+    why = reason(row, max(tolerance, 1e-4)) if row[3] < 1e-4 or row[0] > 1e4 else "the step matrix is regular there"
     if residual > 1e-9:
-        place = ", ".join(f"{c} = {x:.6g}" for c, x in zip(parts.system.coordinates, q1, strict=True))
+        place = ", ".join(f"{c} = {x:.6g}" for c, x in zip(steps.system.coordinates, z1, strict=False))
         why = f"no solution; nearest to one, at {place} (residual {residual:.1e}), {why}"
     ended = Status(int(run.codes[lane, 0])).name
     number = int(run.codes[lane, 1]) + 1
@@ -364,15 +366,6 @@ def _stages(run: Trajectory) -> Array:
             for entries in blocks:
                 n = round(len(entries) ** 0.5)
                 matrices = values[:, first : first + n * n].reshape(-1, n, n)
-                worst, first = np.maximum(worst, _condition(matrices)), first + n * n
+                worst, first = np.maximum(worst, condition_numbers(matrices)), first + n * n
         table[lane, :, 0] = worst
     return table
-
-
-def _condition(matrices: Array) -> Array:
-    found = np.full(len(matrices), np.nan)
-    known: Array = np.asarray(np.isfinite(matrices).all(axis=(1, 2)))
-    if known.any():
-        r, c = _scales(matrices)
-        found[known] = np.linalg.cond(r[:, None] * matrices[known] * c)
-    return found

@@ -24,6 +24,9 @@ from .values import Array
 MOST = 3
 """With more unknowns than this the whole space is not searched."""
 
+LONG = 1000
+"""Expressions that take more characters than this are not rewritten."""
+
 Corners = tuple[Array, Array]
 """Lower and upper ends, one of each unknown."""
 
@@ -64,7 +67,9 @@ class _Chart(Problem):
         super().__init__(here, x, [], constants)
         self._plain = Enclosure(list(equations), list(x), constants)
         tails = [s for s, kind in zip(x, kinds, strict=True) if kind]
-        cleared = [c for e in here if tails and (c := budget.call(_cleared, e, tails)) is not None]
+        cleared = [
+            c for e in here if tails and len(str(e)) <= LONG and (c := budget.call(_cleared, e, tails)) is not None
+        ]
         self._cleared = Enclosure(cleared, list(x), constants)
 
     def whole(self, lo: Array, hi: Array) -> tuple[Array, Array, Array]:
@@ -80,7 +85,7 @@ class _Chart(Problem):
 
     def places(self, lo: Array, hi: Array) -> list[Interval]:
         """The intervals of the unknowns themselves; unbounded where w = 0 is inside."""
-        with np.errstate(divide="ignore"):
+        with np.errstate(all="ignore"):
             ends = np.nextafter(1 / hi, 0), np.nextafter(1 / np.maximum(lo, 0.0), np.inf)
         found = []
         for j, kind in enumerate(self.kinds):
@@ -158,7 +163,7 @@ def all_solutions(
     plain = Problem(equations, x, [], constants)
     charts = list(product((0, 1, -1), repeat=len(x)))
     for kinds in charts:
-        chart = _Chart(equations, x, constants, kinds, Budget(seconds=2.0))
+        chart = _Chart(equations, x, constants, kinds, Budget(seconds=0.5))
         lo = np.array([-1.0 if kind == 0 else 0.0 for kind in kinds])
         found = isolate(chart, lo, np.ones(len(x)), Budget(attempts // len(charts)))
         solutions.examined += found.examined

@@ -21,6 +21,7 @@ from ..errors import ModelError
 from ..model import checks
 from ..model.coordinates import Coordinate, Momentum, Velocity, multiplier, time
 from ..model.system import System
+from ..model.thermal import mechanical
 from ..shown import Part, Shown
 from ..stepmap import Block, StepMap, pointwise
 from ..symbolic import Fast, fast, free_names, gradient, jacobian, number, slow, substitute, vanishes
@@ -349,6 +350,7 @@ def hamilton(
     `da.hamilton(system)` has `hamiltonian`, `equations`, `bracket(f, g)`, `is_conserved(f)`, `is_canonical({...})` and
     `simulate(...)`. `da.hamilton(H, coordinates=[x, y]).system` is the system with that Hamiltonian, for all methods.
     """
+    mechanical(given, "hamilton")
     budget = Budget(seconds=10)
     if isinstance(given, System):
         system, q = given, given.coordinates

@@ -16,6 +16,7 @@ from ..errors import ModelError
 from ..model.constraints import Constraint
 from ..model.coordinates import time
 from ..model.system import System
+from ..model.thermal import mechanical
 from ..shown import Part, Shown
 from ..symbolic import Fast, fast, vanishes
 from .lagrange import energy, momenta, readable
@@ -142,6 +143,7 @@ def first_integrals(system: System, degree: int = 2, budget: Budget | None = Non
     """
     from .shell import shell
 
+    mechanical(system, "first_integrals")
     _check(system, degree)
     budget = budget or Budget()
     every: list[Integral] = []

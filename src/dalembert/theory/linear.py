@@ -24,6 +24,7 @@ from ..budget import Budget
 from ..errors import ModelError
 from ..model.coordinates import Coordinate, Parameter, time
 from ..model.system import System
+from ..model.thermal import mechanical
 from ..shown import Part, Shown
 from ..symbolic import Fast, fast, free_names, gradient, jacobian, number, slow, substitute, vanishes
 from .lagrange import euler_lagrange, mass_matrix, multipliers, reaction
@@ -189,6 +190,7 @@ def linearise(system: System, *, about: Any, parameters: Mapping[Any, Any] | Non
     Values are numbers or expressions in parameters. Velocities left out are zero. Positions may be left out where the
     equations do not contain them; a coordinate that moves must be one of these. `parameters` puts numbers for parameters.
     """
+    mechanical(system, "linearise")
     refuse_time(system, "linearise")
     q, velocity = system.coordinates, system.velocities
     given = _point(system, about)

@@ -32,6 +32,7 @@ from sympy import Expr, Symbol
 from ..errors import MethodError, ModelError
 from ..model.coordinates import step, time
 from ..model.system import System
+from ..model.thermal import mechanical
 from ..stepmap import StepMap
 from ..symbolic import Fast, fast, free_names, gradient, number, slow, substitute, vanishes
 from .series import Row, Series, Taylor, expanded, step_series
@@ -160,6 +161,7 @@ def modified_equation(system: System, method: OneStep, order: int) -> ModifiedEq
 
     In positions and momenta, or positions and velocities for methods that carry those.
     """
+    mechanical(system, "modified_equation")
     stepmap = _stepmap(system, method, order)
     fields, _ = _analysed(stepmap, order + 1)
     return ModifiedEquation(system, repr(method), order, stepmap.state, tuple(map(tuple, fields)))
@@ -170,6 +172,7 @@ def modified_hamiltonian(system: System, method: OneStep, order: int) -> Modifie
 
     f_j = J^-1 grad H_j is checked by value for every j; a method that is not symplectic fails this, and is refused.
     """
+    mechanical(system, "modified_hamiltonian")
     stepmap = _stepmap(system, method, order)
     if any(not vanishes(f) for f in system.force):
         raise ModelError(

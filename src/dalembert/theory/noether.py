@@ -22,6 +22,7 @@ from ..errors import ModelError
 from ..model import checks
 from ..model.coordinates import Coordinate, time
 from ..model.system import System
+from ..model.thermal import mechanical
 from ..shown import Part
 from ..symbolic import Fast, fast, vanishes
 from .integrals import Integral
@@ -72,6 +73,7 @@ def noether(
 
     The charge is p.xi - tau h - F, where h = p.v - L and the family changes L dt by dF/dt dt.
     """
+    mechanical(system, "noether")
     xi, shift = _generator(system, family, tau, parameter)
     budget = budget or Budget()
     defect = readable(_change(system, xi, shift), system)

@@ -19,6 +19,7 @@ from ..budget import Budget
 from ..errors import ModelError, StartError
 from ..model.coordinates import Coordinate, Parameter, Velocity, parameters
 from ..model.system import System
+from ..model.thermal import mechanical
 from ..shown import Part, Shown
 from ..symbolic import fast, gradient, number, vanishes
 from .algebra import linear_solution
@@ -116,6 +117,7 @@ class RouthReduction(Shown):
 
 def routh(system: System, cyclic: Sequence[Coordinate] | None = None) -> RouthReduction:
     """Eliminate cyclic coordinates: all of them, or those given."""
+    mechanical(system, "routh")
     chosen = _chosen(system, cyclic)
     rest = [q for q in system.coordinates if q not in chosen]
     if not rest:
@@ -177,7 +179,7 @@ def _tidy(R: Expr, velocities: Sequence[Velocity]) -> Expr:
 
 def _variations(system: System, rest: Sequence[Coordinate]) -> list[Expr] | None:
     """The one-forms of the original system; reactions have no component along what was eliminated."""
-    if not system.constraints or system.is_ideal:
+    if not system.has_own_variations:
         return None
     index = {q: i for i, q in enumerate(system.coordinates)}
     return [sympy.Add(*(w[index[q]] * q.dot for q in rest)) for w in system.variations]

@@ -22,6 +22,7 @@ from ..errors import ModelError
 from ..model import checks
 from ..model.coordinates import Coordinate, time
 from ..model.system import System
+from ..model.thermal import mechanical
 from ..shown import Part, Shown, Table
 from ..symbolic import Fast, fast, gradient, jacobian, slow, vanishes
 from .algebra import tidy
@@ -350,6 +351,7 @@ def structure(system: System) -> Structure:
     """
     if not isinstance(system, System):
         raise ModelError(f"structure: got {system!r} ({type(system).__name__}). Expected a System.")
+    mechanical(system, "structure")
     found = Structure(system)
     _ = found._whole
     return found

@@ -21,6 +21,7 @@ from ..model import checks
 from ..model.coordinates import Coordinate, Parameter, Velocity, time
 from ..model.kinematics import rate
 from ..model.system import System
+from ..model.thermal import mechanical
 from ..shown import Part, Shown
 from ..symbolic import fast, free_names, substitute, vanishes
 from .algebra import tidy
@@ -155,6 +156,7 @@ def change_coordinates(
     """
     if not isinstance(system, System):
         raise ModelError(f"change_coordinates: got {system!r} ({type(system).__name__}). Expected a System.")
+    mechanical(system, "change_coordinates")
     full, new = _checked_map(system, map)
     if coordinates is not None:
         new = _ordered(new, checks.coordinates(coordinates))
@@ -170,7 +172,7 @@ def change_coordinates(
         return [tidy(sympy.Add(*(a * s[k] for a, s in zip(moved, slopes, strict=True)))) for k in range(len(new))]
 
     forms = None
-    if not system.is_ideal:
+    if system.has_own_variations:
         rows = [covector(w) for w in system.variations]
         forms = [sympy.Add(*(a * Q.dot for a, Q in zip(row, new, strict=True))) for row in rows]
     made = System(
@@ -327,6 +329,8 @@ def gauge_function(
     The difference must be b_k(q, t) v_k + c(q, t) with db_k/dq_j = db_j/dq_k and db_k/dt = dc/dq_k; F follows by quadrature.
     The result has `equivalent`, `function` and `reason`.
     """
+    for given in (first, second):
+        mechanical(given, "gauge_function")
     q, difference = _difference(first, second, coordinates)
     variables = [*q, time]
     form = rate_form(difference, q)
