@@ -58,7 +58,11 @@ def warm(**given):
         lambda: warm(friction_minus={S: 3}),
         "friction_minus of S: got 3. Expected {x: expression}.",
     ),
-    ("friction as a list", lambda: warm(friction_plus=[1]), "friction_plus: got [1]. Expected {x: expression}, or {S: {x: expression}}."),
+    (
+        "friction as a list",
+        lambda: warm(friction_plus=[1]),
+        "friction_plus: got [1]. Expected {x: expression}, or {S: {x: expression}}.",
+    ),
     (
         "too few laws",
         lambda: warm(entropy_laws=[]),
@@ -134,7 +138,11 @@ def test_starts(call, message):
 
 
 @table(
-    ("no system", lambda: existence(3, h=1), "existence: got 3. Expected a run, a discrete system, or a System with a method."),
+    (
+        "no system",
+        lambda: existence(3, h=1),
+        "existence: got 3. Expected a run, a discrete system, or a System with a method.",
+    ),
     (
         "no method",
         lambda: existence(CART, at={x: 0, x.dot: 1, S: 0}, h=0.1),
@@ -149,7 +157,8 @@ def test_starts(call, message):
     (
         "several steps in one",
         lambda: existence(CART, da.Composition(da.Midpoint(), 4), at={x: 0, x.dot: 1, S: 0}, h=0.1),
-        "existence: cart, Composition(Midpoint(), order=4) is made of several steps, one after the other. Ask about its parts.",
+        "existence: cart, Composition(Midpoint(), order=4) is made of several steps, one after the other. Ask about its "
+        "parts.",
     ),
 )  # fmt: skip
 def test_methods(call, message):

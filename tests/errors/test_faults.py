@@ -84,8 +84,10 @@ SENTENCES = {
     Status.NOT_FINITE: "not finite: a state or parameter is infinite or not a number",
 }
 REMEDIES = {
-    Status.SINGULAR: "Check that masses are positive and that constraints are independent at this state.",
-    Status.NO_SOLUTION: "Try a smaller h; if it fails at the same time, look at the state there: the motion may end.",
+    Status.SINGULAR: "Check that masses are positive and that constraints are independent at this state. "
+    "`dalembert.existence(error.trajectory)` says whether there is a next step at all.",
+    Status.NO_SOLUTION: "Try a smaller h; if it fails at the same time, look at the state there: the motion may end. "
+    "`dalembert.existence(error.trajectory)` says whether there is a next step at all.",
     Status.LEFT_DOMAIN: "Try a smaller h; if it fails at the same time, the motion runs into a singularity there.",
     Status.NOT_FINITE: "Check the start and the parameters for NaN or infinity; if they are numbers, try a smaller h.",
 }
@@ -234,7 +236,8 @@ def test_the_message_is_about_the_lane_that_ended_first():
     assert str(caught.value) == (
         "root: 3 of 4 lanes ended early; lane 2: step 8 from t = 1.75: no solution found: the iteration for the next state "
         f"did not converge (relative residual {run.residual[2]:.3g}). Try a smaller h; if it fails at the same time, look at "
-        "the state there: the motion may end. Everything before is in the `trajectory` of this error; strict=False returns "
+        "the state there: the motion may end. `dalembert.existence(error.trajectory)` says whether there is a next step at all. "
+        "Everything before is in the `trajectory` of this error; strict=False returns "
         "it instead."
     )
 

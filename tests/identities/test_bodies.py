@@ -14,7 +14,7 @@ import sympy
 
 import dalembert as da
 from dalembert import Rational, cos, exp, pi, sin, sqrt
-from dalembert.model.kinematics import dot, rate, rates
+from dalembert.model.kinematics import collected, dot, rate, rates
 from dalembert.symbolic import fast, gradient, vanishes
 from dalembert.theory.lagrange import euler_lagrange
 
@@ -971,3 +971,16 @@ def test_an_assembly_shows_itself():
     assert r"\displaystyle" in whole._repr_markdown_()
     assert "dtheta:  -g*l*m2*sin(theta)" in str(whole.virtual_work())
     assert whole.positions == ((x, 0), (l * sin(theta) + x, -l * cos(theta)))
+
+
+def test_one_degree_of_freedom_is_singular():
+    assert str(cart_of_its_own()).startswith("cart: 1 degree of freedom, coordinates X")
+
+
+def test_a_spherical_pendulum_has_sines():
+    """1 - cos^2 is written as sin^2 where that is shorter, and not where it is not."""
+    bob = b.Particle(m, [l * sin(theta) * cos(phi), l * sin(theta) * sin(phi), -l * cos(theta)])
+    kinetic = b.assemble("spherical pendulum", [theta, phi], bodies=[bob]).kinetic
+    assert sympy.expand(kinetic) == m * l**2 * theta.dot**2 / 2 + m * l**2 * sin(theta) ** 2 * phi.dot**2 / 2
+    assert kinetic.count_ops() <= 16 and not kinetic.has(cos)
+    assert collected(m * (3 - 2 * cos(theta) ** 2) * theta.dot**2).has(cos)

@@ -10,11 +10,13 @@ from hypothesis import strategies as st
 import dalembert as da
 from dalembert import cos, exp, sin
 from dalembert.budget import Budget
+from dalembert.model.serial import dumps, loads
 from dalembert.symbolic import fast, vanishes
 from dalembert.theory.algebra import Allowance
 from dalembert.theory.distributions import flag
 from dalembert.theory.factors import _natani, integrating_factor
 from dalembert.theory.integrability import curl, frobenius_residuals, is_integrable, makes_exact
+from dalembert.theory.integrals import energy_integral
 from dalembert.theory.sampling import highest_rank, points_on
 
 x, y, z, u, w = FIVE = da.coordinates("x y z u w")
@@ -266,3 +268,67 @@ def test_an_integrable_form_in_floating_point(bent):
     factor, g = 0.7 + 0.3 * x * y + 0.11 * z, 0.13 * x**2 * y + 0.37 * y * z + 0.7 * sin(0.9 * x * z)
     row = [sympy.expand(factor * g.diff(q)) for q in (x, y, z)]
     assert is_integrable([*row[:2], row[2] + bent * x], (x, y, z)) == (bent == 0)
+
+
+# Ideal constraints, as a system says it
+
+
+def curve(*variations, constraints=None, kinetic=x.dot**2 + y.dot**2):
+    return da.System(
+        "curve", [x, y], kinetic=kinetic, constraints=constraints or [y - sin(x) ** 2], variations=variations
+    )
+
+
+@pytest.mark.parametrize(
+    ("form", "ideal"),
+    [
+        (y.dot - sin(2 * x) * x.dot, True),
+        (y.dot - 2 * sin(x) * cos(x) * x.dot, True),
+        (2 * y.dot - 2 * sin(2 * x) * x.dot, True),
+        (k * sin(2 * x) * x.dot - k * y.dot, True),
+        (y.dot / cos(x) - 2 * sin(x) * x.dot, True),
+        (y.dot - sin(x) * x.dot, False),
+        (y.dot + sin(2 * x) * x.dot, False),
+        (y.dot, False),
+        (x.dot, False),
+    ],
+)
+def test_variations_written_otherwise_are_the_same_variations(form, ideal):
+    given = curve(form)
+    assert given.is_ideal is ideal and da.classify(given).is_ideal is ideal
+    said = "the variations are not those of the constraints, so reactions do work"
+    assert (said in energy_integral(given).reason) is not ideal
+
+
+def test_of_a_moving_constraint_only_the_row_itself_is_taken():
+    """The power of its reaction is -lambda b with the multiplier of the constraint as written."""
+    moving = [y - x * da.time]
+    assert curve(y.dot - da.time * x.dot, constraints=moving).is_ideal
+    twice = curve(2 * y.dot - 2 * da.time * x.dot, constraints=moving)
+    assert not twice.is_ideal
+    once = da.reactions(curve(y.dot - da.time * x.dot, constraints=moving))
+    assert vanishes(da.reactions(twice).power.xreplace({y.dot: x + da.time * x.dot}) - once.power)
+
+
+@pytest.mark.parametrize("factor", [2, 1 / cos(x), k])
+def test_a_multiple_of_the_variation_is_carried_along(factor):
+    """The multiplier goes with the form as stated; reactions and motion do not depend on it."""
+    form = y.dot - sin(2 * x) * x.dot
+    plain, scaled = curve(form), curve(sympy.expand(factor * form))
+    one, other = da.reactions(plain), da.reactions(scaled)
+    (lam,), (mu,) = one.multipliers.values(), other.multipliers.values()
+    assert vanishes(lam - factor * mu)
+    assert all(vanishes(one.forces[q] - other.forces[q]) for q in (x, y))
+    again = loads(dumps(scaled))
+    assert again.variations == scaled.variations and again.is_ideal
+    moved = da.change_coordinates(scaled, {y: u + x / 2}).system
+    (nu,) = da.reactions(moved).multipliers.values()
+    assert vanishes(nu - mu.xreplace({y: u + x / 2, y.dot: u.dot + x.dot / 2}))
+
+
+def test_the_driving_force_does_not_depend_on_how_the_variation_is_scaled():
+    q, inertia = [x, y, theta], (x.dot**2 + y.dot**2 + theta.dot**2) / 2 + x.dot * theta.dot * cos(theta) / 3
+    form = [y.dot * cos(theta) - x.dot * sin(theta)]
+    plain, twice = (da.System("knife", q, kinetic=inertia, constraints=form, variations=[n * form[0]]) for n in (1, 2))
+    torques = [da.impose(given, {theta: k * da.time}).driving[theta] for given in (plain, twice)]
+    assert twice.is_ideal and vanishes(torques[0] - torques[1])

@@ -13,6 +13,7 @@ from dalembert import cos, sin
 from dalembert.budget import Budget
 from dalembert.run.interval import Enclosure, Interval
 from dalembert.run.isolate import Problem, isolate
+from dalembert.run.modes import _component
 from dalembert.run.stability import kernel
 from dalembert.symbolic import fast, vanishes
 
@@ -377,3 +378,27 @@ def test_damped_modes_decay_as_computed():
     assert mode.exponent == pytest.approx(complex(-0.1, np.sqrt(4 - 0.01)), rel=1e-12)
     run = da.simulate(system, da.Reference(1e-12, 1e-12), h=0.1, until=5, start={x: 1, x.dot: -0.1}, parameters={})
     assert run.x == pytest.approx(np.exp(-0.1 * run.time) * np.cos(mode.frequency * run.time), abs=1e-9)
+
+
+# how results show themselves
+
+
+def test_equal_reasons_are_said_once():
+    pendulum = da.System("pendulum", [theta], kinetic=theta.dot**2 / 2, potential=-g * cos(2 * theta))
+    found = da.equilibria(pendulum, parameters={g: 9.81})
+    lines = str(found).splitlines()
+    assert len(found) == 4 and [line[:5] for line in lines if line[:1].isdigit()] == ["1, 3.", "2, 4."]
+    assert all(str(found).count(e.stability.reason) == 1 for e in found)
+
+
+def test_shapes_are_shown_without_rounding_noise():
+    """A charge in a magnetic field turns: its components are a quarter of a turn apart."""
+    turning = da.System(
+        "charge",
+        [x, y],
+        lagrangian=m * (x.dot**2 + y.dot**2) / 2 + c * (x * y.dot - y * x.dot) / 2 - k * (x**2 + y**2) / 2,
+    )
+    modes = da.normal_modes(turning, at={x: 0, y: 0}, parameters={m: 1.1, c: 0.7, k: 2.3})
+    assert "e-" not in str(modes) and str(modes).count("i") >= 2
+    shown = [_component(z) for z in (2e-17 - 0.65j, -0.65 + 1e-17j, 0.3 + 0.4j, 1e-17, 1e-6 + 0.5j)]
+    assert shown == ["-0.65i", "-0.65", "0.3+0.4i", "0", "1e-06+0.5i"]

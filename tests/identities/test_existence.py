@@ -180,16 +180,18 @@ def test_a_constrained_system():
 
 
 def test_what_cannot_be_decided_says_what_was_tried():
-    many = da.System("chain", list(da.coordinates("a b c d")), lagrangian=sum(w.dot**2 / 2 + sin(w) ** 3 for w in da.coordinates("a b c d")))  # fmt: skip
-    at = {w: 0.1 for w in many.coordinates} | {w.dot: 0.2 for w in many.coordinates}
+    four = da.coordinates("a b c d")
+    many = da.System("chain", four, lagrangian=sum(w.dot**2 / 2 + sin(w) ** 3 for w in four))
+    at = dict.fromkeys(four, 0.1) | dict.fromkeys([w.dot for w in four], 0.2)
     found = existence(many, da.Midpoint(), at=at, h=0.1)
     assert found.exists is True
     assert not found.complete
     assert "the whole space is not searched" in found.reason
-    spent = existence(BOUNDED, at={x: 0.0, x.momentum: 0.1}, h=0.1, parameters={F: 9.1}, attempts=3)
+    spent = existence(BRAKE, at={x: 0, x.momentum: -0.16}, h=0.1, parameters={c: 1.0}, attempts=3)
     assert spent.verdict == "undecided"
     assert spent.exists is None
     assert "tried: Newton's method from" in str(spent)
+    assert existence(BRAKE, at={x: 0, x.momentum: -0.16}, h=0.1, parameters={c: 1.0}).verdict == "none"
 
 
 # ranges

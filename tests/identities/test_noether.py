@@ -168,3 +168,15 @@ def test_it_shows_itself():
         "  charge, conserved:  -m*x + m*t*x.dot",
         "    the Lagrangian changes by the derivative of F = m*x",
     ]
+
+
+def test_what_failed_is_said_once():
+    pulled = da.System("pulled", [x], kinetic=m * x.dot**2 / 2, potential=x**4)
+    charge = da.noether(pulled, {x: 1})
+    assert not charge.conserved and charge.reason.startswith("not so: the Lagrangian is invariant; not so: ")
+    assert str(charge).splitlines() == [
+        "  displacement of x:  1",
+        "  no   the Lagrangian is invariant",
+        "  no   it changes by the derivative of a function F(q, t)",
+        "  charge, not conserved:  m*x.dot",
+    ]

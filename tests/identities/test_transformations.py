@@ -192,3 +192,9 @@ def test_a_quadrature_that_is_not_found_is_said():
     assert found.equivalent
     assert found.function is None
     assert "quadrature was not found" in found.reason
+
+
+def test_the_heading_has_the_new_name():
+    change = {x: r * cos(phi), y: r * sin(phi)}
+    assert str(da.change_coordinates(plane(), change, name="polar")).startswith("polar: from x, y to phi, r")
+    assert str(da.change_coordinates(plane(), change)).startswith("plane: from x, y to phi, r")

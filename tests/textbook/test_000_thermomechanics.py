@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from sympy import Symbol, atan, exp, log
+from sympy import Symbol, atan, exp, latex, log, pretty
 
 import dalembert as da
 from dalembert.engine.tangent import tangent
@@ -274,3 +274,20 @@ def test_E7_an_adiabatic_gas_that_expands_cools():
     dU = float(gas.energy(0, 1.0001) - gas.energy(0, 1))
     assert dU == pytest.approx(-1e-4 * float(gas.pressure(0, 1)), rel=1e-3)
     assert dU != pytest.approx(1e-4 * float(gas.pressure(0, 1)), rel=0.5)
+
+
+# -------------------- displacements --------------------
+
+
+def test_the_constraint_on_variations_is_written_with_displacements():
+    """For the cart it is not the kinematic one: friction is a force there, no power."""
+    cart = da.gallery.load("cart-with-friction").system
+    (x,), (S,) = cart.coordinates, cart.entropies
+    (on_variations,), (kinematic,) = cart.equations().variations, cart.equations().entropy
+    assert {x.displacement, S.displacement, x.dot} <= on_variations.free_symbols
+    assert S.dot not in on_variations.free_symbols and x.displacement not in kinematic.free_symbols
+    motion = {x.displacement: x.dot, S.displacement: S.dot}
+    assert on_variations.xreplace(motion) == kinematic
+    assert (str(x.displacement), latex(x.displacement), latex(S.displacement)) == ("delta x", r"\delta x", r"\delta S")
+    assert pretty(x.displacement, use_unicode=True) == "δx" and x.displacement.coordinate == x
+    assert r"\delta S" in latex(on_variations)

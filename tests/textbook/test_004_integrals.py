@@ -17,6 +17,7 @@ import dalembert as da
 from dalembert import cos, pi, sin, sqrt, time
 from dalembert.budget import Budget
 from dalembert.theory.integral_search import Search, follows
+from dalembert.theory.integrals import _symmetry
 from dalembert.theory.shell import Shell, shell
 
 x, y, z, s, r, X, rho = da.coordinates("x y z s r X rho")
@@ -413,5 +414,39 @@ def test_an_interruption_keeps_what_was_found(monkeypatch):
 def test_a_spent_budget_keeps_what_was_found():
     given = da.System("Kepler", [x, y], kinetic=m * (x.dot**2 + y.dot**2) / 2, potential=-k / sqrt(x**2 + y**2))
     found = da.first_integrals(given, budget=Budget(attempts=70))
-    assert [i.name for i in found] == ["energy", "linear in the velocities, no. 1"]
+    assert [i.name for i in found] == ["energy", "angular momentum in x, y"]
     assert "the search ended early" in str(found)
+
+
+def test_integrals_are_named_by_their_symmetries():
+    pair = da.System(
+        "two particles on a line", [x_1, x_2], kinetic=m_1 * x_1.dot**2 / 2 + m_2 * x_2.dot**2 / 2,
+        potential=k * (x_1 - x_2) ** 4,
+    )  # fmt: skip
+    names = {i.name for i in da.first_integrals(pair)}
+    assert {"total momentum along x_1, x_2", "centre of mass (Galilean boost along x_1, x_2)"} <= names
+    kepler = da.System("Kepler", [x, y], kinetic=m * (x.dot**2 + y.dot**2) / 2, potential=-k / sqrt(x**2 + y**2))
+    assert [i.name for i in da.first_integrals(kepler)] == [
+        "energy",
+        "angular momentum in x, y",
+        "quadratic in the velocities, no. 1",
+        "quadratic in the velocities, no. 2",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("move", "name"),
+    [
+        ({x: -y / m, y: x / m, z: 0}, "angular momentum in x, y"),
+        ({x: -y, y: x, r_x: -r_y, r_y: r_x}, "angular momentum in x, y; r_x, r_y"),
+        ({x: time / m, y: 0}, "centre of mass (Galilean boost along x)"),
+        ({x: -y, y: x, r_x: r_y, r_y: -r_x}, None),  # turned against each other
+        ({x: -y, y: 2 * x}, None),
+        ({x: -x * y, y: x**2}, None),
+        ({x: time, y: 2 * time}, None),
+        ({x: -y, y: x, z: 1}, None),
+        ({}, None),
+    ],
+)
+def test_names_of_symmetries(move, name):
+    assert _symmetry({q: sympy.sympify(xi) for q, xi in move.items()}) == name

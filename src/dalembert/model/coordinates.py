@@ -90,6 +90,11 @@ class Coordinate(_Mark):
         """The conjugate momentum dL/d(x.dot), as a key of `start` and of a trajectory."""
         return _derived(Momentum, f"{self.name}.momentum")
 
+    @property
+    def displacement(self) -> Displacement:
+        """The virtual displacement of this coordinate, delta x: what a constraint on variations is written with."""
+        return _derived(Displacement, f"{self.name}.displacement")
+
     def at(self, slot: Literal[0, 1]) -> Slot:
         """The coordinate at the beginning (0) or the end (1) of a step: a slot of a discrete Lagrangian."""
         if not isinstance(slot, int) or isinstance(slot, bool) or slot not in (0, 1):
@@ -153,6 +158,17 @@ class Momentum(_Derived):
     def _render(self) -> tuple[str, str, str]:
         base = self.coordinate.name
         return rf"p_{{{sympy.latex(Symbol(base))}}}", f"p_{pretty_symbol(base)}", self.name
+
+
+class Displacement(_Derived):
+    """The virtual displacement `x.displacement` of a coordinate: delta x."""
+
+    __slots__ = ()
+    _place = 2
+
+    def _render(self) -> tuple[str, str, str]:
+        base = self.coordinate.name
+        return rf"\delta {sympy.latex(Symbol(base))}", f"\u03b4{pretty_symbol(base)}", f"delta {base}"
 
 
 class Slot(_Derived):

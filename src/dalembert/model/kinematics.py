@@ -13,7 +13,7 @@ from typing import Any
 
 import sympy
 from sympy import Expr, cos, sin
-from sympy.simplify.fu import TR5, TR10i
+from sympy.simplify.fu import TR5, TR6, TR10i
 
 from ..errors import ModelError
 from ..symbolic import vanishes
@@ -137,7 +137,11 @@ def _contracted(expression: Expr) -> Expr:
         return expression
     squares = sympy.expand(TR5(expression))
     pairs = TR10i(squares) if len(squares.args) <= READABLE / 4 else squares  # it compares all pairs of terms
-    return min((expression, squares, pairs), key=lambda e: (e.count_ops(), str(e)))
+    best = min((expression, squares, pairs), key=lambda e: (e.count_ops(), str(e)))
+    if not (squares.is_Add and any(isinstance(p.base, cos) for p in squares.atoms(sympy.Pow))):
+        return best
+    sines = sympy.expand(TR6(squares))  # 1 - cos^2 once more a sine
+    return sines if sines.count_ops() < best.count_ops() else best
 
 
 @dataclass(frozen=True)

@@ -76,7 +76,8 @@ class System:
         constraints: Sequence[Any] = (),
         variations: Sequence[Any] | None = None,
     ):
-        q, S = checks.coordinates(coordinates), thermo.entropies(entropies)
+        q = checks.coordinates(coordinates)
+        S = thermo.entropies(entropies, q)
         known = {s for c in q for s in (c, c.dot)}
 
         def checked(given: Any, role: str, thermal: bool = True) -> Expr:

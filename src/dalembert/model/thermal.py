@@ -26,14 +26,16 @@ if TYPE_CHECKING:
 Checked = Callable[..., Expr]
 
 
-def entropies(given: Any) -> tuple[Entropy, ...]:
-    """Check the list of entropies."""
+def entropies(given: Any, taken: Sequence[Coordinate] = ()) -> tuple[Entropy, ...]:
+    """Check the list of entropies; `taken` are the coordinates beside them."""
     listed = (given,) if isinstance(given, Entropy) else tuple(given)
     for S in listed:
         if not isinstance(S, Entropy):
             raise ModelError(f'entropies: {S!r} is not an entropy. Make it with {S} = dalembert.entropies("{S}").')
         if listed.count(S) > 1:
             raise ModelError(f"entropies: the name {S.name} occurs twice. Each entropy is listed once.")
+        if any(q.name == S.name for q in taken):
+            raise ModelError(f"entropies: the name {S.name} is that of a coordinate. Rename one of them.")
     return listed
 
 

@@ -114,6 +114,13 @@ class Equilibria(Shown, Sequence[Equilibrium]):
     def __iter__(self) -> Iterator[Equilibrium]:
         return iter(self.found)
 
+    def _reasons(self) -> dict[str, list[str]]:
+        """Each reason of a verdict, with the numbers of the equilibria it is that of."""
+        found: dict[str, list[str]] = {}
+        for k, e in enumerate(self.found):
+            found.setdefault(e.stability.reason, []).append(str(k + 1))
+        return found
+
     def _parts(self) -> Sequence[Part]:
         where = ", ".join(f"{q} in [{_short(a)}, {_short(b)}]" for q, (a, b) in self.box.items())
         place = f" with {where}" if where else ""
@@ -128,7 +135,7 @@ class Equilibria(Shown, Sequence[Equilibrium]):
         ]
         if rows:
             lines.append(Table(head, rows))
-            lines += [f"{k + 1}. {e.stability.reason}" for k, e in enumerate(self.found)]
+            lines += [f"{', '.join(which)}. {reason}" for reason, which in self._reasons().items()]
         if self.free:
             lines.append(f"free: {'; '.join(_direction(d) for d in self.free)}")
         return [*lines, *self.notes, *map(str, self.undecided)]

@@ -201,7 +201,7 @@ def _forms(q: Question) -> list[tuple[Expr, Expr]]:
     found = []
     for e in q.equations:
         plain = budget.call(slow, e, [])
-        short = plain is not None and len(str(plain)) <= LONG
+        short = plain is not None and len(str(e)) <= LONG
         for form in dict.fromkeys((plain, budget.call(sympy.expand, plain) if short else None)):
             exact = None if form is None else budget.call(_with_numbers, form, q)
             if form is not None and exact is not None:

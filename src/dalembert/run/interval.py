@@ -228,7 +228,10 @@ class _Play:
             part = self._inside(a, lo, hi)
             if name in ("floor", "ceil"):
                 self.kinked = self.kinked | (function(part.lo) != function(part.hi))
-            return _wide(function(part.lo), function(part.hi))
+            found = _wide(function(part.lo), function(part.hi))
+            return (
+                Interval(np.maximum(found.lo, 0.0), found.hi) if name == "exp" else found
+            )  # rounded outward, below zero
         if name == "acos":
             part = self._inside(a, -1.0, 1.0)
             return _wide(np.arccos(part.hi), np.arccos(part.lo))

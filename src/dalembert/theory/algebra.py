@@ -55,7 +55,7 @@ def tidy(expression: Any, budget: Budget | None = None) -> Expr:
     """The shortest of a few equal forms, as far as they are found in time.
 
     These are: as it is, multiplied out, with sin^2 + cos^2 = 1 used either way, factored, and with products of sines and
-    cosines drawn together to sums of angles, or exponentials and logarithms simplified.
+    cosines drawn together to sums of angles or double angles, or exponentials and logarithms simplified.
     """
     given = sympy.sympify(expression)
     if not 2 <= given.count_ops() <= LONG:
@@ -89,6 +89,7 @@ def _tidied(given: Expr, budget: Budget) -> Expr:
     best = min((given, *spread, *factored), key=_length)
     if waves:
         factored += form(sympy.trigsimp if given.has(sympy.tan) else TR10i, best, SHORT)
+        factored += form(_double_angles, min((best, *factored), key=_length), SHORT)
     elif given.has(sympy.exp, sympy.log):
         factored += form(sympy.simplify, best, MIDDLING)
     return shortest(given, *spread, *factored)
@@ -127,6 +128,17 @@ def pythagoras(e: Expr, gone: Any, kept: Any) -> Expr:
         return base**power
 
     return sympy.expand(e.replace(sympy.Pow, squares))
+
+
+def _double_angles(e: Expr) -> Expr:
+    """Products sin(u) cos(u) written as sin(2 u)/2."""
+
+    def doubled(*factors: Expr) -> Expr:
+        angles = [f.args[0] for f in factors if isinstance(f, sin) and cos(f.args[0]) in factors]
+        gone = {f for u in angles for f in (sin(u), cos(u))}
+        return sympy.Mul(*(f for f in factors if f not in gone), *(sin(2 * u) / 2 for u in angles))
+
+    return e.replace(sympy.Mul, doubled)
 
 
 # Equations

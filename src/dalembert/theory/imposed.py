@@ -116,10 +116,15 @@ def impose(system: System, motion: Mapping[Any, Any], *, seconds: float = 5.0) -
 def _moving(energy: Expr, rest: Sequence[Coordinate]) -> Expr:
     """An energy without its constant terms, which add no force; parameters that occur nowhere else go with them."""
     varying = {time, *rest, *(q.dot for q in rest)}
-    for form in (energy, sympy.expand(energy)):
-        terms = [e for e in sympy.Add.make_args(form) if e.free_symbols & varying]
-        energy = energy if len(terms) == len(sympy.Add.make_args(form)) else sympy.Add(*terms)
-    return energy
+
+    def without(e: Expr) -> Expr:
+        terms = sympy.Add.make_args(e)
+        kept = [term for term in terms if term.free_symbols & varying]
+        return e if len(kept) == len(terms) else sympy.Add(*kept)
+
+    left = without(energy)
+    wide = sympy.expand(left)
+    return left if without(wide) == wide else without(wide)  # multiplied out only where that sets a constant apart
 
 
 def _list(put: Mapping[Symbol, Expr]) -> str:

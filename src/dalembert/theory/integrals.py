@@ -5,8 +5,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from typing import TYPE_CHECKING, overload
 
 from sympy import Expr
@@ -14,7 +15,7 @@ from sympy import Expr
 from ..budget import Budget, BudgetSpentError
 from ..errors import ModelError
 from ..model.constraints import Constraint
-from ..model.coordinates import time
+from ..model.coordinates import Coordinate, time
 from ..model.system import System
 from ..model.thermal import mechanical
 from ..shown import Part, Shown
@@ -184,29 +185,54 @@ def _collect(
     if degree:
         search = Search(at, [i.expression for i in every if i.conserved], degree, budget, searched)
         for found in search.run():
-            every.append(_named(found, sum(", no. " in i.name for i in every) + 1, at))
+            every.append(_named(found, [i.name for i in every], at))
     if at.states(1, 0) is None:
         remarks.append("no state on the constraints was found at random parameter values, so nothing was searched")
 
 
-def _named(found: Found, number: int, at: Shell) -> Integral:
-    """A found integral with the reason: the symmetry that it belongs to, where there is one."""
+def _named(found: Found, taken: Sequence[str], at: Shell) -> Integral:
+    """A found integral with its name, and the reason: the symmetry that it belongs to, where there is one."""
+    e = found.expression
+    if not e.free_symbols & set(at.system.velocities):
+        reason = "the constraints on velocities keep it: they can be integrated"
+        return Integral(_numbered("function of positions", taken), e, True, reason)
     kind = "linear in the velocities" if found.power == 1 else "quadratic in the velocities"
-    if not found.expression.free_symbols & set(at.system.velocities):
-        kind = "function of positions"
-    name = f"{kind}, no. {number}"
-    checked = "its rate is zero at random states on the motion, for random parameter values"
-    if kind == "function of positions":
-        return Integral(name, found.expression, True, "the constraints on velocities keep it: they can be integrated")
-    if found.power > 1:
-        return Integral(
-            name, found.expression, True, f"found by search: {checked}; no symmetry of positions belongs to it"
-        )
-    move = at.generator(found.expression)
-    if move is None:
-        return Integral(name, found.expression, True, f"found by search: {checked}")
-    shift = ", ".join(f"{q} by {xi}" for q, xi in move.items() if xi != 0)
-    return Integral(name, found.expression, True, f"symmetry: moving {shift} changes L by a total derivative at most")
+    reason = "found by search: its rate is zero at random states on the motion, for random parameter values"
+    move = at.generator(e) if found.power == 1 else None
+    if move is not None:
+        shift = ", ".join(f"{q} by {xi}" for q, xi in move.items() if xi != 0)
+        reason = f"symmetry: moving {shift} changes L by a total derivative at most"
+    elif found.power > 1:
+        reason += "; no symmetry of positions belongs to it"
+    known = _symmetry(move or {})
+    return Integral(known if known and known not in taken else _numbered(kind, taken), e, True, reason)
+
+
+def _numbered(kind: str, taken: Sequence[str]) -> str:
+    return f"{kind}, no. {sum(name.startswith(f'{kind}, no. ') for name in taken) + 1}"
+
+
+def _symmetry(move: Mapping[Coordinate, Expr]) -> str | None:
+    """What the integral of a displacement is called, with c constant: x by c, x by c t, or x by -c y and y by c x."""
+    moved = {q: xi for q, xi in move.items() if xi != 0}
+    names, shifts = ", ".join(q.name for q in moved), set(moved.values())
+    if len(shifts) == 1 and _is_constant(*shifts):
+        return f"total momentum along {names}"
+    if len(shifts) == 1 and _is_constant(*(xi / time for xi in shifts)):
+        return f"centre of mass (Galilean boost along {names})"
+    turns = {(x, y): moved[y] / x for x, y in combinations(moved, 2) if vanishes(moved[x] * x + moved[y] * y)}
+    turned = [q for plane in turns for q in plane]
+    if (
+        sorted(turned, key=str) != sorted(moved, key=str)
+        or len(set(turns.values())) != 1
+        or not _is_constant(*turns.values())
+    ):
+        return None
+    return f"angular momentum in {'; '.join(f'{x}, {y}' for x, y in turns)}"
+
+
+def _is_constant(*expressions: Expr) -> bool:
+    return not any(isinstance(s, Coordinate) or s == time for e in expressions for s in e.free_symbols)
 
 
 def _check(system: System, degree: int) -> None:

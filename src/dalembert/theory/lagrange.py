@@ -132,14 +132,11 @@ class Equations:
 
     @cached_property
     def variations(self) -> tuple[Eq, ...]:
-        """(dL/dS) dS = F.dq, one per entropy: the constraint on variations, displacements written as velocities."""
+        """(dL/dS) delta S = F.(delta q), one per entropy: the constraint on variations."""
         laws = zip(self.system.entropies, self.system.temperatures, self.system.friction, strict=True)
+        moved = [q.displacement for q in self.system.coordinates]
         return tuple(
-            Eq(
-                -T * S.dot,
-                sympy.Add(*(f * v for f, v in zip(row, self.system.velocities, strict=True))),
-                evaluate=False,
-            )
+            Eq(-T * S.displacement, sympy.Add(*(f * d for f, d in zip(row, moved, strict=True))), evaluate=False)
             for S, T, row in laws
         )
 

@@ -53,7 +53,8 @@ class NoetherCharge(Integral):
         moved += [("displacement of t", self.tau)] if self.tau != 0 else []
         said = "conserved" if self.conserved else "not conserved"
         asked = [f"  {'yes' if holds else 'no '}  {what}" for what, holds in self.checks]
-        return [*moved, *asked, (f"charge, {said}", self.expression), f"    {self.reason}"]
+        why = self.reason.removeprefix(_failures(self.checks)).removeprefix("; ")  # what failed stands above already
+        return [*moved, *asked, (f"charge, {said}", self.expression), *([f"    {why}"] if why else [])]
 
 
 def noether(
@@ -108,8 +109,12 @@ def _reason(asked: Sequence[tuple[str, bool]], holds: bool, conserved: bool, F: 
         return (
             f"{gauge}, and neither forces nor reactions work along the family" if len(asked) > 1 and F == 0 else gauge
         )
-    failed = "; ".join(f"not so: {what}" for what, ok in asked if not ok)
+    failed = _failures(asked)
     return f"{failed}; but the rate of the charge is zero on every motion" if conserved else failed
+
+
+def _failures(asked: Sequence[tuple[str, bool]]) -> str:
+    return "; ".join(f"not so: {what}" for what, ok in asked if not ok)
 
 
 def _generator(system: System, family: Any, tau: Any, parameter: Any) -> tuple[Generator, Expr]:

@@ -126,7 +126,7 @@ class Transformation(Shown):
 
     def _parts(self) -> list[Part]:
         names = [", ".join(q.name for q in s.coordinates) for s in (self.old, self.system)]
-        parts: list[Part] = [f"{self.old.name}: from {names[0]} to {names[1]}"]
+        parts: list[Part] = [f"{self.system.name}: from {names[0]} to {names[1]}"]
         parts += [Eq(q, g, evaluate=False) for q, g in self.map.items() if q != g]
         for label, e in self.system.energies.items():
             parts.append((label, e))
