@@ -107,8 +107,8 @@ if TYPE_CHECKING:
     from .run.equilibrium import equilibria
     from .run.evaluate import evaluate
     from .run.events import Event
-    from .run.existence import existence
     from .run.exact import energy_report, exact_discrete_lagrangian, order_of
+    from .run.existence import existence
     from .run.modes import normal_modes
     from .run.principle import generalised_principle, hamilton_principle
     from .run.regularity import regularity

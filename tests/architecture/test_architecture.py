@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -42,8 +43,13 @@ DOORS = {
 }
 
 
+@cache
 def imports():
-    """(file, imported part, whether only for types) of every import from the package."""
+    """(file, imported part) of every import from the package that is not for types alone."""
+    return list(_imports())
+
+
+def _imports():
     for path in sorted(SOURCE.rglob("*.py")):
         relative = path.relative_to(SOURCE)
         if relative.name == "__init__.py" and len(relative.parts) == 1:

@@ -236,7 +236,8 @@ def test_the_message_is_about_the_lane_that_ended_first():
     assert str(caught.value) == (
         "root: 3 of 4 lanes ended early; lane 2: step 8 from t = 1.75: no solution found: the iteration for the next state "
         f"did not converge (relative residual {run.residual[2]:.3g}). Try a smaller h; if it fails at the same time, look at "
-        "the state there: the motion may end. `dalembert.existence(error.trajectory)` says whether there is a next step at all. "
+        "the state there: the motion may end. `dalembert.existence(error.trajectory)` says whether there is a next step "
+        "at all. "
         "Everything before is in the `trajectory` of this error; strict=False returns "
         "it instead."
     )

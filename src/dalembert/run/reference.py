@@ -15,7 +15,6 @@ from .start import Start, point_map
 from .trajectory import Trajectory
 from .values import Array
 
-
 COLLAPSED, PATIENCE = 1e-5, 2000
 """So many steps in a row, each shorter than this fraction of the longest: the motion runs into a singular point."""
 

@@ -247,7 +247,8 @@ _REMEDY = {
     Status.EVENTS_ACCUMULATE: "Let the event stop the motion, or make the action lose less.",
     Status.INTERRUPTED: "Continue with start=error.trajectory.",
     Status.SINGULAR: f"Check that masses are positive and that constraints are independent at this state. {_EXISTENCE}",
-    Status.NO_SOLUTION: f"Try a smaller h; if it fails at the same time, look at the state there: the motion may end. {_EXISTENCE}",
+    Status.NO_SOLUTION: "Try a smaller h; if it fails at the same time, look at the state there: the motion may end. "
+    + _EXISTENCE,
     Status.LEFT_DOMAIN: "Try a smaller h; if it fails at the same time, the motion runs into a singularity there.",
     Status.NOT_FINITE: "Check the start and the parameters for NaN or infinity; if they are numbers, try a smaller h.",
 }

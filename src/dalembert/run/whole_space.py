@@ -114,7 +114,7 @@ def near(problem: Problem, starts: Array, budget: Budget) -> Solutions:
     """Solutions to which Newton's method, or else the method of least squares, leads from some points, each proved."""
     solutions = Solutions()
     points = newton(problem, starts)
-    points = points[np.isfinite(points).all(axis=1)]
+    points = points[(np.abs(points) < 1e100).all(axis=1)]  # nor those that ran away
     if not len(points):
         points = _least_squares(problem, starts[:8])
     for x in np.unique(points.round(12), axis=0):
@@ -163,7 +163,7 @@ def all_solutions(
     plain = Problem(equations, x, [], constants)
     charts = list(product((0, 1, -1), repeat=len(x)))
     for kinds in charts:
-        chart = _Chart(equations, x, constants, kinds, Budget(seconds=0.5))
+        chart = _Chart(equations, x, constants, kinds, Budget(seconds=20.0))
         lo = np.array([-1.0 if kind == 0 else 0.0 for kind in kinds])
         found = isolate(chart, lo, np.ones(len(x)), Budget(attempts // len(charts)))
         solutions.examined += found.examined

@@ -62,7 +62,7 @@ def tidy(expression: Any, budget: Budget | None = None) -> Expr:
         return given
     if given not in _TIDY:
         try:
-            shorter = _tidied(given, budget or Budget(seconds=0.5))
+            shorter = _tidied(given, budget or Budget(seconds=3.0))
         except BudgetSpentError:
             return given
         if len(_TIDY) > 4096:

@@ -211,7 +211,7 @@ def _flag(
     """The flag of the velocities allowed; if the forms are known to be integrable there is nothing to add."""
     if closed or (len(rows) == 1 and is_integrable(rows[0], variables)):
         return Flag((len(variables) - len(rows),), ())
-    basis = kernel(rows, len(variables), points, Allowance(seconds=0.3, total=1.5))  # short is nice, right is enough
+    basis = kernel(rows, len(variables), points, Allowance(seconds=2.0, total=10.0))  # short is nice, right is enough
     return flag([[fast(e) for e in basis[:, k]] for k in range(basis.cols)], variables, points, budget)
 
 

@@ -211,7 +211,9 @@ class Reactions(Shown):
         import numpy as np
 
         pieces = {k: [[number(e, state) for e in row] for row in rows] for k, rows in self._pieces.items()}
-        return {k: np.array(rows).reshape(len(rows), -1) for k, rows in pieces.items()}
+        columns = {"load": 1, "hidden": 1}
+        wide = len(self.system.coordinates)
+        return {k: np.array(rows, float).reshape(len(rows), columns.get(k, wide)) for k, rows in pieces.items()}
 
     def at(self, state: Mapping[Any, Any], parameters: Mapping[Any, Any] | None = None) -> ReactionNumbers:
         """The numbers at one state {x: ..., x.dot: ..., dalembert.time: ...}, also where there is no closed form.

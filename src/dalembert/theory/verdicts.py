@@ -230,7 +230,7 @@ class Classification(Shown):
     def derived_flag(self) -> tuple[int, ...]:
         """The numbers of forms in the derived systems: the last is the number of functions kept constant."""
         return tuple(
-            len(f) for f in derived_flag(self.forms, self.variables, self._points, Allowance(seconds=0.3, total=5.0))
+            len(f) for f in derived_flag(self.forms, self.variables, self._points, Allowance(seconds=2.0, total=20.0))
         )
 
     @cached_property
