@@ -20,7 +20,7 @@ from common import Table, interleave, judge
 import dalembert as da
 from dalembert import cos, sqrt
 
-SPAN, LONG_SPAN = 1000.0, 100_000.0
+SPAN, LONG_SPAN = 1000.0, 1_000_000.0
 TARGETS = (1e-6, 1e-10)
 REPETITIONS = 7
 
@@ -243,15 +243,21 @@ def energy_error(problem: Problem, state: np.ndarray) -> float:
     return abs(energy(*state) - first) / abs(first)
 
 
+def quicker(job: Callable[[], tuple[Any, ...]]) -> tuple[float, np.ndarray]:
+    """The shorter of two times, and where the motion ended."""
+    first, second = job(), job()
+    return min(first[0], second[0]), second[1]
+
+
 def long_time(problem: Problem) -> Iterator[list[str]]:
     """For each setting of heyoka: the energy error of our structure-preserving or high-order method at no more time."""
     own = []
     for method, steps in problem.structured.items():
         for h in steps:
-            seconds, end, _ = ours(problem, method, h, LONG_SPAN)()
+            seconds, end = quicker(ours(problem, method, h, LONG_SPAN))
             own.append((seconds, energy_error(problem, end), f"{method!r}, h = {h:.4g}"))
     for tolerance in (1e-6, 1e-8, 1e-10, 1e-12):
-        seconds, end = heyoka_peer(problem, tolerance, LONG_SPAN)()
+        seconds, end = quicker(heyoka_peer(problem, tolerance, LONG_SPAN))
         theirs = energy_error(problem, end)
         affordable = [row for row in own if row[0] <= seconds]
         if affordable:

@@ -33,10 +33,7 @@ from sympy import (
     tanh,
 )  # fmt: skip
 
-from . import gallery
 from .errors import DalembertError, MethodError, ModelError, ModelWarning, SimulationError, StartError
-from .methods import *  # noqa: F403
-from .methods import __all__ as _methods
 from .model.coordinates import coordinates, entropies, parameters, step, time
 from .model.system import System
 
@@ -91,15 +88,17 @@ _LATER = {
     "hamilton_principle": "run.principle",
     "generalised_principle": "run.principle",
 }
-_MODULES = {"bodies": "model.bodies", "thermo": "model.thermo", "variations": "theory.variations"}  # fmt: skip
+_MODULES = {"gallery": "gallery", "bodies": "model.bodies", "thermo": "model.thermo", "variations": "theory.variations"}  # fmt: skip
 
 if TYPE_CHECKING:
+    from . import gallery
     from .auditing import audit
     from .discrete.maps import CustomMap, FiniteDifferenceMap, ProductMap, left_map, midpoint_map, right_map
     from .discrete.momentum import momentum_map, nonholonomic_momentum
     from .discrete.recurrence import linear_recurrence
     from .discrete.system import DiscreteSystem, discretise
     from .engine.status import Status
+    from .methods import *  # noqa: F403
     from .model import bodies, thermo
     from .run.contacts import contact_report
     from .run.contraction import contraction
@@ -132,20 +131,27 @@ if TYPE_CHECKING:
 
 
 def __getattr__(name: str) -> Any:
+    """Names are looked up when they are used: `import dalembert` loads little more than SymPy."""
     if name in _MODULES:
         return import_module(f".{_MODULES[name]}", __name__)
-    if name not in _LATER:
+    if name == "__all__":
+        return [*_STATED, *_integrators(), *_LAST]
+    if name not in _LATER and name not in _integrators():
         raise AttributeError(f"dalembert has no name {name!r}; see dalembert.__all__.")
-    value = getattr(import_module(f".{_LATER[name]}", __name__), name)
+    value = getattr(import_module(f".{_LATER.get(name, 'methods')}", __name__), name)
     globals()[name] = value
     return value
 
 
+def _integrators() -> list[str]:
+    return list(import_module(".methods", __name__).__all__)
+
+
 def __dir__() -> list[str]:
-    return sorted([*globals(), *_LATER, *_MODULES])
+    return sorted([*globals(), *_LATER, *_MODULES, *_integrators()])
 
 
-__all__ = [  # noqa: PLE0604  (they are names)
+_STATED = [
     "coordinates", "parameters", "entropies", "time", "step",
     "System", "bodies", "thermo", "evaluate",
     "classify", "check_chart", "first_integrals", "noether", "reactions", "impose", "contact_report", "equilibria",
@@ -156,7 +162,8 @@ __all__ = [  # noqa: PLE0604  (they are names)
     "simulate", "Event", "Trajectory", "Status", "audit", "load", "gallery",
     "regularity", "momentum_map", "nonholonomic_momentum", "linear_recurrence", "exact_discrete_lagrangian", "order_of",
     "modified_equation", "modified_hamiltonian", "energy_report", "existence", "convergence", "contraction",
-    *_methods,
+]  # fmt: skip
+_LAST = [
     "DalembertError", "ModelError", "MethodError", "StartError", "SimulationError", "ModelWarning",
     "sin", "cos", "tan", "asin", "acos", "atan", "atan2", "sinh", "cosh", "tanh", "exp", "log", "sqrt", "pi", "Rational",
     "Abs", "sign", "Max", "Min", "Piecewise", "Heaviside", "Eq",

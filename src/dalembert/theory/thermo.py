@@ -21,7 +21,6 @@ from ..model.system import System
 from ..model.thermal import conducted
 from ..shown import Part, Shown
 from ..symbolic import Fast, fast, vanishes
-from .integrals import reaction_is_idle
 from .lagrange import energy, multipliers, reaction, readable
 
 # -------------------- the terms, on the way to numbers --------------------
@@ -115,6 +114,8 @@ def energy_balance(system: System) -> EnergyBalance:
 
 def _moving(system: System) -> Fast:
     """The power of the reactions of ideal constraints, where the constraints hold."""
+    from .integrals import reaction_is_idle  # here, because every method imports this module and few need that one
+
     power = fast(0)
     for m, c in zip(multipliers(system), system.constraints, strict=True):
         if c.is_linear:
