@@ -88,7 +88,12 @@ _LATER = {
     "hamilton_principle": "run.principle",
     "generalised_principle": "run.principle",
 }
-_MODULES = {"gallery": "gallery", "bodies": "model.bodies", "thermo": "model.thermo", "variations": "theory.variations"}  # fmt: skip
+_MODULES = {
+    "gallery": "gallery",
+    "bodies": "model.bodies",
+    "thermo": "model.thermo",
+    "variations": "theory.variations",
+}
 
 if TYPE_CHECKING:
     from . import gallery
