@@ -472,7 +472,8 @@ class Section:
 SECTIONS = (
     Section(
         "Order",
-        "The root mean square error at t = 1 (order 12: t = 4) of positions, velocities and momenta of seven motions, whose parameters differ,\n"
+        "The root mean square error at t = 1 (order 12: t = 4) of positions, velocities "
+        "and momenta of seven motions, whose parameters differ,\n"
         "against an adaptive solution of order 8 with relative tolerance 3e-14, for more\n"
         "and more steps; the observed order is the slope of the last factor of two in the step (even numbers of steps, where\n"
         "there are many) before the error reaches rounding (2e-13 to 1e-11, by order) or 500 steps.\n"
