@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import os
 import platform
 import shutil
 import subprocess
+import sys
+import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
@@ -53,6 +56,31 @@ def interleave(
             if sum(seconds[name]) < enough:
                 seconds[name].append(job())
     return seconds
+
+
+def in_a_fresh_process(
+    script: str, peer: str, case: str, told: str, seen: dict[str, list[float]], limit: float
+) -> Callable[[], float]:
+    """A job: `script peer case` in a process of its own with an empty cache, which prints its seconds and what it found.
+
+    What it found, under the name `told`, is left in `seen`. A process that takes longer than `limit` is stopped.
+    """
+
+    def timed() -> float:
+        with tempfile.TemporaryDirectory() as cache:
+            environment = {**os.environ, "DALEMBERT_CACHE": cache}
+            try:
+                command = [sys.executable, script, peer, case]
+                done = subprocess.run(
+                    command, env=environment, capture_output=True, text=True, check=True, timeout=limit
+                )
+            except subprocess.TimeoutExpired:
+                return float("inf")
+        found = json.loads(done.stdout)
+        seen[peer] = found[told]
+        return float(found["seconds"])
+
+    return timed
 
 
 def compiler() -> str | None:

@@ -8,16 +8,13 @@ imports are done and a small other system has been derived before the clock star
 from __future__ import annotations
 
 import json
-import os
-import subprocess
 import sys
-import tempfile
 from collections.abc import Callable, Sequence
 from time import perf_counter
 from typing import Any
 
 import numpy as np
-from common import Table, interleave, judge
+from common import Table, in_a_fresh_process, interleave, judge
 from sympy import Add, cos, sin
 
 LINKS = (5, 10, 20)
@@ -83,20 +80,7 @@ def child(peer: str, links: int) -> None:
 
 
 def repetition(peer: str, links: int, seen: dict[str, list[float]]) -> Callable[[], float]:
-    def timed() -> float:
-        with tempfile.TemporaryDirectory() as cache:
-            try:
-                done = subprocess.run(
-                    [sys.executable, __file__, peer, str(links)], env={**os.environ, "DALEMBERT_CACHE": cache},
-                    capture_output=True, text=True, check=True, timeout=LIMIT,
-                )  # fmt: skip
-            except subprocess.TimeoutExpired:
-                return float("inf")
-        told = json.loads(done.stdout)
-        seen[peer] = told["accelerations"]
-        return float(told["seconds"])
-
-    return timed
+    return in_a_fresh_process(__file__, peer, str(links), "accelerations", seen, LIMIT)
 
 
 def measure() -> list[Table]:

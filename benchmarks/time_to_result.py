@@ -8,17 +8,14 @@ with an empty cache, in which imports are done and a small other system has been
 from __future__ import annotations
 
 import json
-import os
-import subprocess
 import sys
-import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from time import perf_counter
 from typing import Any
 
 import numpy as np
-from common import Table, interleave, judge
+from common import Table, in_a_fresh_process, interleave, judge
 from sympy import cos
 
 H, STEPS = 0.01, 1000
@@ -126,20 +123,7 @@ def child(peer: str, name: str) -> None:
 
 
 def repetition(peer: str, case: Case, seen: dict[str, list[float]]) -> Callable[[], float]:
-    def timed() -> float:
-        with tempfile.TemporaryDirectory() as cache:
-            try:
-                done = subprocess.run(
-                    [sys.executable, __file__, peer, case.name], env={**os.environ, "DALEMBERT_CACHE": cache},
-                    capture_output=True, text=True, check=True, timeout=LIMIT,
-                )  # fmt: skip
-            except subprocess.TimeoutExpired:
-                return float("inf")
-        told = json.loads(done.stdout)
-        seen[peer] = told["angles"]
-        return float(told["seconds"])
-
-    return timed
+    return in_a_fresh_process(__file__, peer, case.name, "angles", seen, LIMIT)
 
 
 def measure() -> list[Table]:

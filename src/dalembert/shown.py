@@ -6,6 +6,7 @@ A result lists its parts, from top to bottom: a text is a line, an expression or
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -25,11 +26,11 @@ Part = Any
 """A text, an expression, an equation, a matrix, a pair (label, one of these), or a `Table`."""
 
 
-class Shown:
+class Shown(ABC):
     """A result that shows itself; a subclass says in `_parts` what there is to show."""
 
-    def _parts(self) -> Sequence[Part]:
-        raise NotImplementedError
+    @abstractmethod
+    def _parts(self) -> Sequence[Part]: ...
 
     def __str__(self) -> str:
         return "\n".join(_text(part) for part in self._parts())

@@ -234,7 +234,7 @@ def _sampled_rank(rows: list[list[Expr]], symbols: Sequence[str], seed: int) -> 
 
     values = dict(zip(symbols, np.random.default_rng(seed).uniform(0.3, 1.3, len(symbols)), strict=True))
     matrix = np.array([[number(a, values) for a in row] for row in rows], dtype=float)
-    return int(np.linalg.matrix_rank(matrix, tol=1e-9)) if matrix.size and np.isfinite(matrix).all() else 0
+    return checks.rank(matrix) if np.isfinite(matrix).all() else 0
 
 
 def _parts_of(thing: Any, change: Callable[[Any], Any]) -> Any:

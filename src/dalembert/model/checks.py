@@ -153,7 +153,7 @@ def regular(system: System) -> None:
     problem = ""
     for mass, rows, forms in (s for s in (_sample(system, seed) for seed in range(4)) if s is not None):
         border = np.block([[mass, forms.T], [rows, np.zeros((len(rows), len(forms)))]])
-        if _rank(border) == len(border):
+        if rank(border) == len(border):
             return
         problem = problem or _irregular(system, mass, rows, forms, border)
     if problem:  # otherwise it is defined at none of the sample points: the run will say where
@@ -162,9 +162,9 @@ def regular(system: System) -> None:
 
 def _irregular(system: System, mass: Any, rows: Any, forms: Any, border: Any) -> str:
     """Why the matrix that determines accelerations and multipliers is singular."""
-    if _rank(rows) < len(rows):
+    if rank(rows) < len(rows):
         return _dependent(system, rows)
-    if _rank(forms) < len(forms):
+    if rank(forms) < len(forms):
         return (
             f"{system.name}: the variations are linearly dependent. Give as many independent one-forms as there are "
             f"constraints."
@@ -192,7 +192,7 @@ def _sample(system: System, seed: int) -> tuple[Any, Any, Any] | None:
     return (m, a, w) if all(np.isfinite(x).all() for x in (m, a, w)) else None
 
 
-def _rank(matrix: Any) -> int:
+def rank(matrix: Any) -> int:
     """Rank after equilibration, so that units do not matter."""
     import numpy as np
 
@@ -205,7 +205,7 @@ def _rank(matrix: Any) -> int:
 
 
 def _dependent(system: System, rows: Any) -> str:
-    k = next(k for k in range(len(rows)) if _rank(rows[: k + 1]) <= k)
+    k = next(k for k in range(len(rows)) if rank(rows[: k + 1]) <= k)
     culprit = system.constraints[k].expression
     others = ", ".join(f"{c.expression} = 0" for c in system.constraints[:k])
     why = f"it follows from {others}" if k else "it holds for every velocity"

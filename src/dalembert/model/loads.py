@@ -7,6 +7,7 @@ conservative load says its potential too; it enters the Lagrangian by that.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -46,14 +47,14 @@ def push(force: Vector, at: Point) -> Effort:
 
 
 @dataclass(frozen=True, eq=False)
-class Load:
+class Load(ABC):
     """Something that acts on bodies."""
 
     conservative: ClassVar[bool] = False
 
+    @abstractmethod
     def efforts(self, bodies: Sequence[Body]) -> list[Effort]:
         """The forces and torques it exerts."""
-        raise NotImplementedError
 
     def potential(self, bodies: Sequence[Body]) -> Expr:
         """The potential of its forces, if it is conservative."""
