@@ -68,7 +68,11 @@ def problems() -> list[Problem]:
         da.Gauss(4): (1 / 4, 1 / 8, 1 / 16),
         da.Composition(da.Midpoint(), 8): (1 / 4, 1 / 8, 1 / 16),
     }
-    long = {verlet8: (1 / 2, 1 / 4, 1 / 8), verlet6: (1 / 4, 1 / 8, 1 / 16), da.Nystrom12(): (1.0, 1 / 2, 1 / 4, 1 / 8)}
+    long = {
+        verlet8: (1 / 2, 1 / 4, 1 / 8),
+        verlet6: (1 / 4, 1 / 8, 1 / 16),
+        da.Nystrom12(): (1.0, 1 / 2, 1 / 4, 2 / 9, 1 / 5, 1 / 8),
+    }
     kepler = da.System("Kepler", [x, y], kinetic=plane, potential=-1 / sqrt(x**2 + y**2))
     arms = da.System(
         "double pendulum",
@@ -86,7 +90,8 @@ def problems() -> list[Problem]:
             angles,
             {
                 da.Gauss(2): (1 / 2, 1 / 4, 1 / 8),
-                da.Gauss(3): (1 / 2, 1 / 4, 1 / 8),
+                da.Gauss(3): (1 / 2, 1 / 4, 1 / 5, 1 / 6, 1 / 8),
+                da.Gauss(4): (1 / 4, 1 / 5),
                 da.DormandPrince8(): (1 / 5, 1 / 10),
             },
         ),

@@ -82,9 +82,9 @@ class Emitter(ABC):
     def loop(self, begin: Index, end: Index) -> AbstractContextManager[Handle]: ...
 
     # what follows from these
-    def each(self, begin: Index, end: int, size: int) -> Iterator[Index]:
+    def each(self, begin: Index, end: Index, size: int) -> Iterator[Index]:
         """The indices begin..end-1 of a loop over an array of `size`: written out if small, a loop otherwise."""
-        if size <= self.unroll and isinstance(begin, int):
+        if size <= self.unroll and isinstance(begin, int) and isinstance(end, int):
             yield from range(begin, end)
         else:
             with self.loop(begin, end) as i:

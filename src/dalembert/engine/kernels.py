@@ -10,8 +10,9 @@ from collections.abc import Iterator, Sequence
 
 from ..stepmap import STEP, TIME, StepMap
 from .emitter import Array, Emitter, Handle, Index
+from .history import HISTORY, History, history_size
 from .play import loaded
-from .solver import HISTORY, Solver
+from .solver import Solver
 from .status import Status
 
 RUN_ARGUMENTS = {
@@ -31,11 +32,7 @@ STATUS_WIDTH = 3
 
 def carry_width(stepmap: StepMap) -> int:
     """Reals a lane carries from step to step: state, earlier solutions, how many of these are valid."""
-    return len(stepmap.state) + _history_size(stepmap) + 1
-
-
-def _history_size(stepmap: StepMap) -> int:
-    return len(stepmap.substeps) * HISTORY * len(stepmap.sought)
+    return len(stepmap.state) + history_size(stepmap) + 1
 
 
 def emit_run(e: Emitter, stepmap: StepMap) -> None:
@@ -61,9 +58,9 @@ def emit_apply(e: Emitter, stepmap: StepMap) -> None:
         code, count, evaluations = (e.local(1, "integer") for _ in range(3))
         for cell in (code, count, evaluations):
             e.store(cell, 0)
-        solver = Solver(e, stepmap, code, count, evaluations, e.local(1))
+        solver = Solver(e, stepmap, code, evaluations, e.local(1))
         solver.run_level(known)
-        known |= solver.solve(known, e.local(1))
+        known |= solver.solve(known, History(e, stepmap, e.local(1), count))
         with e.when(e.integer_compare("eq", e.load(code), 0)):
             values = solver.evaluate("outputs", known)
             base = e.integer_arithmetic("mul", point, len(stepmap.outputs))
@@ -78,15 +75,15 @@ class _Lane:
     def __init__(self, e: Emitter, stepmap: StepMap, lane: Handle):
         self.e, self.stepmap, self.lane = e, stepmap, lane
         self.state = e.local(len(stepmap.state))
-        self.history = e.local(_history_size(stepmap))
         self.work = e.local(len(stepmap.state))
         self.fractions, self.instants = e.local(len(stepmap.substeps)), e.local(len(stepmap.substeps))
         self.code, self.count, self.evaluations = (e.local(1, "integer") for _ in range(3))
+        self.history = History(e, stepmap, e.local(history_size(stepmap)), self.count)
         self.wait, self.row, self.turn = (e.local(1, "integer") for _ in range(3))
         self.rho = e.local(1)
 
     def run(self) -> None:
-        e, solver = self.e, Solver(self.e, self.stepmap, self.code, self.count, self.evaluations, self.rho)
+        e, solver = self.e, Solver(self.e, self.stepmap, self.code, self.evaluations, self.rho)
         self._load_carry()
         known = _constants(e, self.stepmap, self.lane)
         solver.run_level(known)
@@ -155,7 +152,7 @@ class _Lane:
         with e.when(e.integer_compare("eq", e.load(self.code), 0)):
             for j, v in enumerate(solver.evaluate("update", found)):
                 e.store(self.work, v, j)
-            solver.remember(found, self.history, substep)
+            self.history.remember(found, substep)
 
     def _finish(self, k: Handle, solver: Solver) -> None:
         """Accept the step if it was found and is finite; otherwise note how and where the lane ended."""
@@ -168,7 +165,7 @@ class _Lane:
             with e.when(finite):
                 for j, v in enumerate(values):
                     e.store(self.state, v, j)
-                solver.remembered()
+                self.history.remembered()
                 e.store(status, e.after(k), e.integer_arithmetic("add", base, 1))
             with e.when(e.opposite(finite)):  # infinite, or not a number at all
                 e.store(self.code, Status.LEFT_DOMAIN)
@@ -186,9 +183,9 @@ class _Lane:
             e.store(e.array_argument("out"), v, e.integer_arithmetic("add", base, column + j))
 
     def _parts(self) -> Iterator[tuple[Array, int, int]]:
-        ns, nh = len(self.stepmap.state), _history_size(self.stepmap)
+        ns, nh = len(self.stepmap.state), history_size(self.stepmap)
         yield self.state, 0, ns
-        yield self.history, ns, nh
+        yield self.history.differences, ns, nh
 
     def _load_carry(self) -> None:
         e = self.e

@@ -3,88 +3,116 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from .emitter import Array, Emitter, Handle, Index
 
 SINGULAR = 1e-14
 """Relative size of a pivot at which a matrix of size one is called singular."""
 
-
-def relative_residual(e: Emitter, r: Sequence[Handle], size: Sequence[Handle]) -> tuple[Handle, Handle]:
-    """The largest residual relative to the size of the terms it is the sum of; and whether all of them are finite.
-
-    Relative to the terms, so that neither units nor the scale of the motion matter, and rounding is recognised.
-    """
-    worst = e.real(0.0)
-    for value, terms in zip(r, size, strict=True):
-        worst = e.larger(worst, e.arithmetic("div", e.call("fabs", value), terms))
-    return worst, e.compare("lt", e.sum(size), e.real(float("inf")))
-
-
 FLOOR = 1e-6
 """Times the tolerance of Newton's method: the rounding of the largest unknown, below which a row is zero."""
 
 
-def floored_residual(e: Emitter, n: int, r: Sequence[Handle], size: Sequence[Handle], matrix: Array) -> Handle:
-    """As `relative_residual`, but each row is also compared with the terms of the other rows, in units of the unknowns.
+class Matrix(NamedTuple):
+    """A square matrix by rows and, once factored: its triangular factors, the pivots' inverses, the order of its rows."""
 
-    A row divided by its largest coefficient has the units of an unknown; the largest such row tells how large unknowns
-    are, and hence how much of a row is rounding.
-    """
-    largest = [e.real(0.0)] * n
-    for i in range(n):
-        for j in range(n):
-            largest[i] = e.larger(largest[i], e.call("fabs", e.load(matrix, i * n + j)))
-    scale = e.real(0.0)
-    for terms, coefficient in zip(size, largest, strict=True):
-        scale = e.larger(scale, e.arithmetic("div", terms, coefficient))
-    worst = e.real(0.0)
-    for value, terms, coefficient in zip(r, size, largest, strict=True):
-        floor = e.arithmetic("mul", e.real(FLOOR), e.arithmetic("mul", coefficient, scale))
-        worst = e.larger(worst, e.arithmetic("div", e.call("fabs", value), e.arithmetic("add", terms, floor)))
-    return worst
+    n: int
+    entries: Array
+    inverses: Array
+    order: Array
 
 
-def eliminate(e: Emitter, n: int, a: Array, b: Array) -> Handle:
-    """Solve a x = b in place by Gaussian elimination with scaled partial pivoting; tells whether a is singular."""
+def matrix(e: Emitter, n: int) -> Matrix:
+    """Room for a matrix."""
+    return Matrix(n, e.local(n * n), e.local(n), e.local(n, "integer"))
+
+
+def factor(e: Emitter, m: Matrix) -> Handle:
+    """Triangular factors in place, by elimination with scaled partial pivoting; tells whether the matrix is singular."""
+    n, a = m.n, m.entries
     if n == 1:
         pivot = e.load(a)
-        e.store(b, e.arithmetic("div", e.load(b), pivot))
+        e.store(m.inverses, e.arithmetic("div", e.real(1.0), pivot))
         return e.compare("eq", pivot, e.real(0.0))
     row, column, good = _scales(e, n, a)
-    inverses = e.local(n)
+    for i in e.each(0, n, n):
+        e.store(m.order, i, i)
     for k in e.each(0, n, n):
         for i in e.each(e.after(k), n, n):
             here = e.arithmetic("mul", e.call("fabs", e.load(a, e.at(k, n, k))), e.load(row, k))
             there = e.arithmetic("mul", e.call("fabs", e.load(a, e.at(i, n, k))), e.load(row, i))
             # Ties go to the row already there: a branch decided by rounding cannot be predicted.
             with e.when(e.compare("lt", here, e.arithmetic("mul", e.real(0.999), there))):
-                for j in e.each(k, n, n):
+                for j in e.each(0, n, n):
                     _swap(e, a, e.at(i, n, j), e.at(k, n, j))
-                _swap(e, b, i, k)
+                _swap(e, m.order, i, k)
                 _swap(e, row, i, k)
         pivot = e.load(a, e.at(k, n, k))
         size = e.arithmetic("mul", e.call("fabs", pivot), e.load(row, k))
         enough = e.compare("lt", e.arithmetic("mul", e.real(SINGULAR * n), e.load(column, k)), size)
         e.store(good, e.select(enough, e.load(good), e.real(0.0)))
         inverse = e.arithmetic("div", e.real(1.0), pivot)
-        e.store(inverses, inverse, k)
+        e.store(m.inverses, inverse, k)
         for i in e.each(e.after(k), n, n):
-            factor = e.arithmetic("mul", e.load(a, e.at(i, n, k)), inverse)
+            multiple = e.arithmetic("mul", e.load(a, e.at(i, n, k)), inverse)
+            e.store(a, multiple, e.at(i, n, k))
             for j in e.each(e.after(k), n, n):
-                product = e.arithmetic("mul", factor, e.load(a, e.at(k, n, j)))
+                product = e.arithmetic("mul", multiple, e.load(a, e.at(k, n, j)))
                 e.store(a, e.arithmetic("sub", e.load(a, e.at(i, n, j)), product), e.at(i, n, j))
-            product = e.arithmetic("mul", factor, e.load(b, k))
-            e.store(b, e.arithmetic("sub", e.load(b, i), product), i)
+    return e.compare("eq", e.load(good), e.real(0.0))
+
+
+def solve(e: Emitter, m: Matrix, b: Array, x: Array) -> None:
+    """The solution x of the factored system with right-hand side b, which is another array."""
+    n, a = m.n, m.entries
+    if n == 1:
+        e.store(x, e.arithmetic("mul", e.load(b), e.load(m.inverses)))
+        return
+    total = e.local(1)
+    for i in e.each(0, n, n):
+        e.store(total, e.load(b, e.load(m.order, i)))
+        for j in e.each(0, i, n):
+            product = e.arithmetic("mul", e.load(a, e.at(i, n, j)), e.load(x, j))
+            e.store(total, e.arithmetic("sub", e.load(total), product))
+        e.store(x, e.load(total), i)
     for up in e.each(0, n, n):
         k = n - 1 - up if isinstance(up, int) else e.integer_arithmetic("sub", n - 1, up)
-        total = e.local(1)
-        e.store(total, e.load(b, k))
+        e.store(total, e.load(x, k))
         for j in e.each(e.after(k), n, n):
-            product = e.arithmetic("mul", e.load(a, e.at(k, n, j)), e.load(b, j))
+            product = e.arithmetic("mul", e.load(a, e.at(k, n, j)), e.load(x, j))
             e.store(total, e.arithmetic("sub", e.load(total), product))
-        e.store(b, e.arithmetic("mul", e.load(total), e.load(inverses, k)), k)
-    return e.compare("eq", e.load(good), e.real(0.0))
+        e.store(x, e.arithmetic("mul", e.load(total), e.load(m.inverses, k)), k)
+
+
+def relative_residual(e: Emitter, r: Sequence[Handle], scale: Array) -> Handle:
+    """The largest residual relative to the terms it is the sum of; `scale` has the reciprocal of their size.
+
+    Relative to the terms, so that neither units nor the scale of the motion matter, and rounding is recognised.
+    """
+    worst = e.real(0.0)
+    for i, value in enumerate(r):
+        worst = e.larger(worst, e.arithmetic("mul", e.call("fabs", value), e.load(scale, i)))
+    return worst
+
+
+def add_floors(e: Emitter, m: Matrix, scale: Array) -> None:
+    """Compare each row with the terms of the other rows too, in units of the unknowns.
+
+    A row divided by its largest coefficient has the units of an unknown; the largest such row tells how large unknowns
+    are, and hence how much of a row is rounding.
+    """
+    largest = [e.real(0.0)] * m.n
+    for i in range(m.n):
+        for j in range(m.n):
+            largest[i] = e.larger(largest[i], e.call("fabs", e.load(m.entries, i * m.n + j)))
+    size = [e.arithmetic("div", e.real(1.0), e.load(scale, i)) for i in range(m.n)]
+    unit = e.real(0.0)
+    for terms, coefficient in zip(size, largest, strict=True):
+        unit = e.larger(unit, e.arithmetic("div", terms, coefficient))
+    for i, (terms, coefficient) in enumerate(zip(size, largest, strict=True)):
+        floor = e.arithmetic("mul", e.real(FLOOR), e.arithmetic("mul", coefficient, unit))
+        e.store(scale, e.arithmetic("div", e.real(1.0), e.arithmetic("add", terms, floor)), i)
 
 
 def _scales(e: Emitter, n: int, a: Array) -> tuple[Array, Array, Array]:

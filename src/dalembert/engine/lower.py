@@ -36,6 +36,11 @@ class Operation(NamedTuple):
     args: tuple[Any, ...]
     level: int
 
+    @property
+    def values(self) -> list[int]:
+        """The earlier values it is applied to."""
+        return [] if self.op == "const" else [a for a in self.args if isinstance(a, int)]
+
 
 @dataclass
 class Tape:
@@ -57,10 +62,11 @@ class _Builder:
     def put(self, op: str, *args: Any) -> int:
         key = (op, args)
         if key not in self._number:
-            below = [self.operations[a].level for a in args if isinstance(a, int)] if op != "const" else []
-            level = self.levels[args[0]] if op == "input" else max(below, default=RUN)
+            operation = Operation(op, args, RUN)
+            below = max((self.operations[a].level for a in operation.values), default=RUN)
+            level = self.levels[args[0]] if op == "input" else below
             self._number[key] = len(self.operations)
-            self.operations.append(Operation(op, args, level))
+            self.operations.append(operation._replace(level=level))
         return self._number[key]
 
     def constant(self, value: float) -> int:

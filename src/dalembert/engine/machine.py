@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from ..stepmap import StepMap
 from ..symbolic import Fast
 from . import cache, kernels
+from .history import HISTORY
 from .llvm import LLVMEmitter, compile_module, load, processor
 
 Array = NDArray[Any]
@@ -96,7 +97,7 @@ class Stepper:
             first = len(self.stepmap.state)
             for _ in self.stepmap.substeps:
                 carry[:, first : first + n] = seed
-                first += kernels.HISTORY * n
+                first += HISTORY * n
             carry[:, -1] = 1
         return carry
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from .emitter import Array, Emitter, Handle, Index
-from .lower import ITERATION, Operation, Tape
+from .lower import Operation, Tape
 
 
 def loaded(e: Emitter, names: Sequence[str], array: Array, base: Index) -> dict[str, Handle]:
@@ -49,7 +49,17 @@ def _operation(e: Emitter, o: Operation, known: Mapping[str, Handle], done: Mapp
             return e.truth(o.op == "true")
 
 
-def results(e: Emitter, t: Tape, known: Mapping[str, Handle], done: dict[int, Handle]) -> list[Handle]:
-    """The results of a tape, emitting here whatever is not done yet."""
-    play(e, t, known, ITERATION, done)
-    return [done[k] for k in t.results]
+def results(
+    e: Emitter, t: Tape, known: Mapping[str, Handle], done: dict[int, Handle], which: slice = slice(None)
+) -> list[Handle]:
+    """Results of a tape, emitting here whatever they need that is not done yet."""
+    wanted = t.results[which]
+    needed, waiting = set(), [k for k in wanted if k not in done]
+    while waiting:
+        k = waiting.pop()
+        if k not in needed:
+            needed.add(k)
+            waiting += [a for a in t.operations[k].values if a not in done]
+    for k in sorted(needed):
+        done[k] = _operation(e, t.operations[k], known, done)
+    return [done[k] for k in wanted]

@@ -74,7 +74,7 @@ class Trajectory:
 
     @property
     def iterations(self) -> float:
-        """Newton iterations per step, on average."""
+        """Newton iterations per step, on average: Jacobians formed and factored, each good for one correction or more."""
         done = (self.codes[:, 1] - self.begin).sum()
         return float(self.codes[:, 2].sum() / done) if done else 0.0
 

@@ -1,0 +1,191 @@
+"""Newton's method for one block: exact Jacobian, used again while it serves, damped where a step makes things worse.
+
+A step is taken from `old` along `d` to `x`. Looking at x gives the relative residual rho. If it is not finite, or grew
+although it is not small, d is halved; otherwise a new d is computed.
+
+With the Jacobian of one iterate kept for the steps that follow (V. E. Shamanskii, Ukr. Math. J. 19, 1967), rho shrinks
+at each of them by the same factor as at the first, where it became rho_1 = theta rho_0. Hence two looks tell what the
+next steps will do: from rho, a step with the old matrix leaves theta rho, one with a new matrix theta^2 rho. A residual
+and a substitution cost far less than a Jacobian and its factors, so the matrix is kept if two more steps with it are
+enough. The search ends with the step that should leave nothing but rounding error.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from ..stepmap import Block
+from .emitter import Array, Handle, Index
+from .history import History
+from .linear import add_floors, factor, matrix, relative_residual, solve
+from .lower import STEP
+from .play import loaded, play, results
+from .status import Status
+
+if TYPE_CHECKING:
+    from .solver import Solver
+
+TOLERANCE = 1e-10
+"""The search ends with a step with a new matrix from a relative residual below this: such a step squares it."""
+
+ROUNDING = 1e-17
+"""It also ends with a step that should leave a relative residual below this, going by how the last one shrank."""
+
+NEAR = 1e-5
+"""Relative residual below which a residual that no longer shrinks is rounding error."""
+
+LOOKS, HALVINGS, DOUBTS = 40, 40, 4
+"""Steps at most; halvings of a step that leaves the domain; halvings of one after which the residual grew."""
+
+
+class Newton:
+    """The search for the unknowns of block k, into x."""
+
+    def __init__(self, solver: Solver, k: int, block: Block, known: Mapping[str, Handle], x: Array):
+        self.e, self.solver, self.k, self.block, self.known = solver.e, solver, k, block, known
+        self.n, self.x = len(block.unknowns), x
+        e, n = self.e, self.n
+        self.matrix = matrix(e, n)
+        self.d, self.old, self.right, self.scale = (e.local(n) for _ in range(4))
+        self.looks, self.halved, self.retry, self.going = (e.local(1, "integer") for _ in range(4))
+        self.best, self.rho, self.theta = (e.local(1) for _ in range(3))
+        self.tape = solver.tapes[f"residual {k}"]
+        self.played = dict(solver.played[f"residual {k}"])
+        play(e, self.tape, known, STEP, self.played)
+
+    def run(self, history: History, substep: Index, offset: int) -> None:
+        """Search from the extrapolated solutions, whose unknowns of this block begin at `offset`, if there are any."""
+        e = self.e
+        self._begin()
+        fresh = e.integer_compare("eq", e.load(history.count), 0)
+        e.store(self.retry, 1)
+        with e.when(fresh):
+            e.store(self.retry, 0)
+            self._own_guess()
+        with e.when(e.opposite(fresh)):
+            history.extrapolate(substep, offset, self.x, self.n)
+        with e.forever():
+            finite, renew = self._look()
+            rho = e.load(self.rho)
+            first = e.integer_compare("eq", e.load(self.looks), 0)
+            grew = e.both(e.compare("lt", e.load(self.best), rho), e.compare("lt", e.real(NEAR), rho))
+            # A row of vanishing terms (the heat of a friction that is zero) may look worse all along the way: then go on.
+            grew = e.both(grew, e.integer_compare("lt", e.load(self.halved), DOUBTS))
+            back = e.either(e.opposite(finite), e.both(e.opposite(first), grew))
+            with e.when(back):
+                self._go_back(first, finite)
+            with e.when(e.opposite(back)):
+                self._go_on(rho, renew)
+            self._second_attempt()
+            e.leave_if(e.integer_compare("eq", e.load(self.going), 0))
+
+    def _begin(self) -> None:
+        e = self.e
+        for cell, value in ((self.looks, 0), (self.halved, 0), (self.going, 1)):
+            e.store(cell, value)
+        e.store(self.best, e.real(float("inf")))
+        for i in e.each(0, self.n, self.n):
+            e.store(self.scale, e.real(1.0), i)
+
+    def _own_guess(self) -> None:
+        for j, v in enumerate(self.solver.evaluate(f"guess {self.k}", self.known)):
+            self.e.store(self.x, v, j)
+
+    def _fail(self, status: Status) -> None:
+        self.e.store(self.going, 0)
+        self.e.store(self.solver.code, status)
+
+    def _look(self) -> tuple[Handle, Handle]:
+        """Residual at x, its relative size rho, a new Jacobian if needed; whether all is finite, and the matrix new."""
+        e, n = self.e, self.n
+        known = {**self.known, **loaded(e, self.block.unknowns, self.x, 0)}
+        done = dict(self.played)
+        r = results(e, self.tape, known, done, slice(0, n))
+        for j, v in enumerate(r):
+            e.store(self.right, e.negative(v), j)
+        total = e.local(1)
+        e.store(total, e.sum([e.call("fabs", v) for v in r]))
+        self._measure(r)
+        halved = e.integer_compare("lt", 0, e.load(self.halved))  # then matrix and scale are those of a point given up
+        renew = e.either(halved, e.opposite(self._enough(2)))
+        with e.when(renew):
+            values = results(e, self.tape, known, done, slice(n, None))
+            e.store(total, e.arithmetic("add", e.load(total), e.sum(values[:n])))
+            for j, size in enumerate(values[:n]):
+                e.store(self.scale, e.arithmetic("div", e.real(1.0), size), j)
+            for j, v in enumerate(values[n:]):
+                e.store(self.matrix.entries, v, j)
+            self._measure(r)
+            self._mind_empty_rows(r)
+            e.store(self.solver.evaluations, e.after(e.load(self.solver.evaluations)))
+        e.store(self.solver.rho, e.load(self.rho))
+        return e.compare("lt", e.load(total), e.real(float("inf"))), renew
+
+    def _measure(self, r: list[Handle]) -> None:
+        """The relative residual rho, and theta, what it shrank by."""
+        e = self.e
+        rho = relative_residual(e, r, self.scale)
+        e.store(self.rho, rho)
+        e.store(self.theta, e.arithmetic("div", rho, e.load(self.best)))
+
+    def _enough(self, steps: int) -> Handle:
+        """Whether so many steps with the matrix at hand leave rounding error only; the first look cannot tell."""
+        e, rho, theta = self.e, self.e.load(self.rho), self.e.load(self.theta)
+        left = rho
+        for _ in range(steps):
+            left = e.arithmetic("mul", left, theta)
+        known = e.compare("lt", e.load(self.best), e.real(float("inf")))
+        return e.both(e.both(known, e.compare("le", rho, e.real(NEAR))), e.compare("le", left, e.real(ROUNDING)))
+
+    def _mind_empty_rows(self, r: list[Handle]) -> None:
+        """A row all of whose terms vanish is never small beside them: late in the search, look at the other rows too."""
+        e, rho = self.e, self.e.load(self.rho)
+        doubtful = e.either(e.integer_compare("le", 3, e.load(self.looks)), e.compare("lt", e.load(self.best), rho))
+        with e.when(e.both(doubtful, e.compare("lt", e.real(TOLERANCE), rho))):
+            add_floors(e, self.matrix, self.scale)
+            self._measure(r)
+
+    def _go_back(self, first: Handle, finite: Handle) -> None:
+        """Halve the last step; there is none to halve at the first look."""
+        e = self.e
+        e.store(self.halved, e.after(e.load(self.halved)))
+        for i in e.each(0, self.n, self.n):
+            e.store(self.d, e.arithmetic("mul", e.real(0.5), e.load(self.d, i)), i)
+            e.store(self.x, e.arithmetic("add", e.load(self.old, i), e.load(self.d, i)), i)
+        with e.when(e.either(first, e.integer_compare("lt", HALVINGS, e.load(self.halved)))):
+            self._fail(Status.NO_SOLUTION)
+            with e.when(e.opposite(finite)):
+                e.store(self.solver.code, Status.LEFT_DOMAIN)
+
+    def _go_on(self, rho: Handle, renew: Handle) -> None:
+        """Take a full step from x; stop if x was close enough to make it the last."""
+        e, n = self.e, self.n
+        shrunk = e.compare("lt", e.load(self.theta), e.real(0.25))
+        stalled = e.both(e.compare("le", rho, e.real(NEAR)), e.opposite(shrunk))
+        squares = e.both(renew, e.either(e.compare("le", rho, e.real(TOLERANCE)), self._enough(2)))
+        last = e.either(e.either(squares, self._enough(1)), stalled)
+        e.store(self.best, rho)
+        e.store(self.halved, 0)
+        e.store(self.looks, e.after(e.load(self.looks)))
+        with e.when(e.integer_compare("lt", LOOKS, e.load(self.looks))):
+            self._fail(Status.NO_SOLUTION)
+        with e.when(last):
+            e.store(self.going, 0)
+            e.store(self.solver.code, 0)
+        with e.when(renew), e.when(factor(e, self.matrix)):
+            self._fail(Status.SINGULAR)
+        solve(e, self.matrix, self.right, self.d)
+        for i in e.each(0, n, n):
+            e.store(self.old, e.load(self.x, i), i)
+            e.store(self.x, e.arithmetic("add", e.load(self.x, i), e.load(self.d, i)), i)
+
+    def _second_attempt(self) -> None:
+        """A search that failed from the extrapolated guess is begun once more from the block's own guess."""
+        e = self.e
+        failed = e.integer_compare("ne", e.load(self.solver.code), 0)
+        with e.when(e.both(failed, e.integer_compare("eq", e.load(self.retry), 1))):
+            e.store(self.retry, 0)
+            e.store(self.solver.code, 0)
+            self._begin()
+            self._own_guess()

@@ -1,0 +1,69 @@
+"""How many matrices a step takes, and that those saved are not missed."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+import dalembert as da
+from dalembert import cos, sqrt
+from dalembert.engine import newton
+
+x, y = da.coordinates("x y")
+a, b = da.coordinates("a b")
+PLANE = (x.dot**2 + y.dot**2) / 2
+
+KEPLER = da.System("Kepler", [x, y], kinetic=PLANE, potential=-1 / sqrt(x**2 + y**2))
+GALAXY = da.System("Henon-Heiles", [x, y], kinetic=PLANE, potential=(x**2 + y**2) / 2 + x**2 * y - y**3 / 3)
+ARMS = da.System(
+    "double pendulum",
+    [a, b],
+    kinetic=a.dot**2 + b.dot**2 / 2 + a.dot * b.dot * cos(a - b),
+    potential=-2 * cos(a) - cos(b),
+)
+MOTIONS = {
+    "Kepler": (KEPLER, {x: 0.7, y: 0.0, x.dot: 0.0, y.dot: math.sqrt(1.3 / 0.7)}),
+    "double pendulum": (ARMS, {a: 0.6, b: 0.3, a.dot: 0.0, b.dot: 0.0}),
+    "Henon-Heiles": (GALAXY, {x: 0.1, y: 0.2, x.dot: 0.3, y.dot: 0.1}),
+}
+SETTINGS = [
+    (name, method, h)
+    for name, longest in (("Kepler", 1 / 5), ("double pendulum", 1 / 5), ("Henon-Heiles", 1 / 2))
+    for method in (da.Midpoint(), da.Gauss(2), da.Gauss(3), da.Gauss(4), da.Galerkin(4), da.Lobatto(4))
+    for h in (longest, longest / 4)
+]
+"""The longest steps are those at which Gauss(4) is right to 1e-6 after t = 1000."""
+
+
+def run(name, method, h, **options):
+    system, start = MOTIONS[name]
+    return da.simulate(system, method, h=h, **{"start": start, "steps": round(100 / h), **options})
+
+
+@pytest.mark.parametrize(("name", "method", "h"), SETTINGS)
+def test_at_most_two_iterations_per_step(name, method, h):
+    assert run(name, method, h).iterations <= 2 + 3 * h / 100  # the first three steps have less to go by
+
+
+def test_control_without_earlier_solutions_it_takes_more():
+    """Each step as the first of a run of its own."""
+    whole = run("double pendulum", da.Gauss(4), 0.2, steps=50)
+    starts = {c: whole[c] for c in (a, b, a.dot, b.dot)}
+    assert run("double pendulum", da.Gauss(4), 0.2, steps=1, start=starts).iterations > 2.2
+
+
+@pytest.mark.parametrize("name", list(MOTIONS))
+def test_a_kept_matrix_leaves_the_same_solution(name, monkeypatch):
+    """Newton's method in full, with a new matrix for every step of the search, ends where the short one does."""
+    system, start = MOTIONS[name]
+    short = run(name, da.Gauss(3), 0.1, steps=200)
+    monkeypatch.setattr(newton, "ROUNDING", 0.0)
+    monkeypatch.setenv("DALEMBERT_CACHE", "")
+    q = system.coordinates
+    other = da.System("again", q, lagrangian=system.lagrangian + 0.0625 * q[0].dot)  # the same motion, other code
+    full = da.simulate(other, da.Gauss(3), h=0.1, steps=200, start=start)
+    assert full.iterations > short.iterations + 0.9
+    for c in q:
+        np.testing.assert_allclose(full[c], short[c], rtol=0, atol=2e-13)
