@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from .emitter import Array, Emitter, Handle, Index
@@ -65,24 +65,26 @@ def factor(e: Emitter, m: Matrix) -> Handle:
 
 def solve(e: Emitter, m: Matrix, b: Array, x: Array) -> None:
     """The solution x of the factored system with right-hand side b, which is another array."""
-    n, a = m.n, m.entries
+    n = m.n
     if n == 1:
         e.store(x, e.arithmetic("mul", e.load(b), e.load(m.inverses)))
         return
-    total = e.local(1)
     for i in e.each(0, n, n):
-        e.store(total, e.load(b, e.load(m.order, i)))
-        for j in e.each(0, i, n):
-            product = e.arithmetic("mul", e.load(a, e.at(i, n, j)), e.load(x, j))
-            e.store(total, e.arithmetic("sub", e.load(total), product))
-        e.store(x, e.load(total), i)
+        e.store(x, e.load(b, e.load(m.order, i)), i)
+    for j in e.each(0, n, n):  # by columns: the updates of one column do not wait for each other
+        _subtract(e, m, x, j, e.each(e.after(j), n, n))
     for up in e.each(0, n, n):
-        k = n - 1 - up if isinstance(up, int) else e.integer_arithmetic("sub", n - 1, up)
-        e.store(total, e.load(x, k))
-        for j in e.each(e.after(k), n, n):
-            product = e.arithmetic("mul", e.load(a, e.at(k, n, j)), e.load(x, j))
-            e.store(total, e.arithmetic("sub", e.load(total), product))
-        e.store(x, e.arithmetic("mul", e.load(total), e.load(m.inverses, k)), k)
+        j = n - 1 - up if isinstance(up, int) else e.integer_arithmetic("sub", n - 1, up)
+        e.store(x, e.arithmetic("mul", e.load(x, j), e.load(m.inverses, j)), j)
+        _subtract(e, m, x, j, e.each(0, j, n))
+
+
+def _subtract(e: Emitter, m: Matrix, x: Array, j: Index, rows: Iterable[Index]) -> None:
+    """Take x_j times column j away from some rows."""
+    known = e.load(x, j)
+    for i in rows:
+        product = e.arithmetic("mul", e.load(m.entries, e.at(i, m.n, j)), known)
+        e.store(x, e.arithmetic("sub", e.load(x, i), product), i)
 
 
 def relative_residual(e: Emitter, r: Sequence[Handle], scale: Array) -> Handle:

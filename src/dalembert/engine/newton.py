@@ -6,7 +6,7 @@ although it is not small, d is halved; otherwise a new d is computed.
 With the Jacobian of one iterate kept for the steps that follow (V. E. Shamanskii, Ukr. Math. J. 19, 1967), rho shrinks
 at each of them by the same factor as at the first, where it became rho_1 = theta rho_0. Hence two looks tell what the
 next steps will do: from rho, a step with the old matrix leaves theta rho, one with a new matrix theta^2 rho. A residual
-and a substitution cost far less than a Jacobian and its factors, so the matrix is kept if two more steps with it are
+and a substitution cost far less than a Jacobian and its factors, so the matrix is kept if a few more steps with it are
 enough. The search ends with the step that should leave nothing but rounding error.
 """
 
@@ -31,6 +31,9 @@ TOLERANCE = 1e-10
 
 ROUNDING = 1e-17
 """It also ends with a step that should leave a relative residual below this, going by how the last one shrank."""
+
+KEPT = 3
+"""The matrix is kept if so many more steps with it are enough: they cost what a new matrix costs, or less."""
 
 NEAR = 1e-5
 """Relative residual below which a residual that no longer shrinks is rounding error."""
@@ -108,7 +111,7 @@ class Newton:
         e.store(total, e.sum([e.call("fabs", v) for v in r]))
         self._measure(r)
         halved = e.integer_compare("lt", 0, e.load(self.halved))  # then matrix and scale are those of a point given up
-        renew = e.either(halved, e.opposite(self._enough(2)))
+        renew = e.either(halved, e.opposite(self._enough(KEPT)))
         with e.when(renew):
             values = results(e, self.tape, known, done, slice(n, None))
             e.store(total, e.arithmetic("add", e.load(total), e.sum(values[:n])))
