@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from html import escape
 from typing import Any, Literal
 
 import numpy as np
@@ -15,6 +14,7 @@ from .model.system import System
 from .run.balance import Balance, balance
 from .run.trajectory import Trajectory
 from .run.values import Array
+from .shown import Part, Shown, Table
 from .symbolic import Fast, fast, magnitude, vanishes
 from .theory.integrals import cyclic_momenta, energy_integral
 from .theory.thermo import energy_balance, friction_heat
@@ -120,8 +120,8 @@ class SignRow(Row):
         return told if self.holds else f"NOT POSITIVE from t = {self.since:g}, {told}"
 
 
-@dataclass(frozen=True)
-class Audit:
+@dataclass(frozen=True, repr=False)
+class Audit(Shown):
     """The audit of a run: a table in a terminal and in a notebook; `rows` for programs."""
 
     title: str
@@ -132,29 +132,12 @@ class Audit:
         """Whether every promise was kept."""
         return all(row.ok for row in self.rows)
 
-    def _cells(self) -> list[tuple[str, ...]]:
+    def _parts(self) -> list[Part]:
         head = ("quantity", "theory", "this method", "at start", "deviation", "verdict")
-        return [
-            head,
-            *((r.quantity, r.theory, r.promise, f"{r.value:.6g}", f"{r.deviation:.1e}", r.verdict) for r in self.rows),
-        ]
-
-    def __str__(self) -> str:
-        cells = self._cells()
-        widths = [max(len(row[k]) for row in cells) for k in range(len(cells[0]))]
-        lines = ["  ".join(c.ljust(w) for c, w in zip(row, widths, strict=True)).rstrip() for row in cells]
-        width = max(map(len, lines))
+        rows = [(r.quantity, r.theory, r.promise, f"{r.value:.6g}", f"{r.deviation:.1e}", r.verdict) for r in self.rows]
         why = [f"{r.quantity}: {r.theory}, because {r.reason}." for r in self.rows if r.reason]
         why += [f"{r.quantity}: {r.note}" for r in self.rows if r.note]
-        return "\n".join([self.title, "", lines[0], "-" * width, *lines[1:], *([""] if why else []), *why])
-
-    __repr__ = __str__
-
-    def _repr_html_(self) -> str:
-        head, *rows = self._cells()
-        top = "".join(f"<th>{escape(c)}</th>" for c in head)
-        body = "".join("<tr>" + "".join(f"<td>{escape(c)}</td>" for c in row) + "</tr>" for row in rows)
-        return f"<p>{escape(self.title)}</p><table><tr>{top}</tr>{body}</table>"
+        return [self.title, "", Table(head, rows), *([""] if why else []), *why]
 
     def __getitem__(self, quantity: str) -> Row:
         for row in self.rows:

@@ -86,4 +86,7 @@ def _markdown(part: Part) -> str:
 
 
 def _inline(value: Any) -> str:
-    return f"${sympy.latex(value)}$" if isinstance(value, sympy.Basic | sympy.MatrixBase) else _cell(value)
+    """In a Markdown table, where a bar would end the cell."""
+    if isinstance(value, sympy.Basic | sympy.MatrixBase):
+        return f"${sympy.latex(value)}$".replace("|", r"\vert ")
+    return _cell(value).replace("|", r"\|")

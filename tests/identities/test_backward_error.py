@@ -267,7 +267,7 @@ def test_reports_show_themselves():
     run = da.simulate(PENDULUM, da.Midpoint(), h=0.1, until=4, start={x: [1.2, 0.3], x.dot: 0.4})
     report = energy_report(run, 2)
     assert "h^2 H_3" in str(report)
-    assert "<table>" in report._repr_html_()
+    assert "|---|" in report._repr_markdown_()
     assert report[2].deviation < report[0].deviation
     with pytest.raises(KeyError, match="this report has the powers 0, 2"):
         report[1]

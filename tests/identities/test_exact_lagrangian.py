@@ -174,7 +174,7 @@ def test_order_of_a_lagrangian_given_directly():
     nothing = order_of(exact, system=system, start=start, parameters={m: 1.3, k: 0.7})
     assert nothing.order == np.inf
     assert "rounding" in str(nothing)
-    assert "<table>" in found._repr_html_()
+    assert "|---|" in found._repr_markdown_()
     with pytest.raises(ModelError, match="Say what it approximates"):
         order_of(given, start=start, parameters={m: 1.3, k: 0.7})
 

@@ -255,7 +255,7 @@ def test_2_20_the_step_that_stops_the_cart():
     assert other.ok
     assert not other.irreversible
     assert all(holds for _, holds in found.hypotheses)
-    assert "the temperature of S" in found._repr_html_()
+    assert "the temperature of S" in found._repr_markdown_()
 
 
 def test_regularity_of_example_3_29():

@@ -264,7 +264,7 @@ def test_regularity_of_any_method_and_of_lanes(method):
     assert found.ok
     assert found.condition.shape == (3, 20)
     assert (found.condition < 100).all()
-    assert "<table>" in found._repr_html_()
+    assert "|---|" in found._repr_markdown_()
 
 
 def test_the_condition_is_that_of_the_matrix_newton_solves():
@@ -400,7 +400,7 @@ def test_generators_that_make_no_sense():
         J.along(da.simulate(particle(), h=0.05, steps=4, every=2, start=START))
     assert "conserved exactly" in str(J)
     assert J._repr_latex_().startswith("$")
-    assert "<pre>" in J._repr_html_()
+    assert "|---|" in J._repr_markdown_()
 
 
 # T18 = (5.10): the nonholonomic momentum
@@ -532,4 +532,4 @@ def test_sections_that_make_no_sense():
         nonholonomic_momentum(disk(), SECTION, generators=[{x: 1}])
     momentum = nonholonomic_momentum(disk(), SECTION)
     assert momentum._repr_latex_().startswith("$")
-    assert "<pre>" in momentum._repr_html_()
+    assert "|---|" in momentum._repr_markdown_()

@@ -14,16 +14,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from html import escape
 from math import fsum, inf, isfinite
 from typing import TYPE_CHECKING, Any, Literal
 
-import sympy
 from sympy import Expr
 
 from ..errors import ModelError
 from ..model import checks
 from ..model.coordinates import Coordinate
+from ..shown import Part, Shown, Table
 from ..symbolic import Fast, fast, gradient, jacobian, number, substitute
 from .equations import momentum_minus, momentum_plus
 from .flow import evaluated, sample_pairs
@@ -51,31 +50,15 @@ class Check:
         """Whether the defect is rounding error."""
         return self.defect < ROUNDING
 
-    def __str__(self) -> str:
-        return f"{'yes' if self.holds else 'NO ':<4} {self.condition} (defect {self.defect:.0e})"
 
-
-@dataclass(frozen=True, eq=False)
-class _Shown:
-    """What both momenta have in common: a table in a terminal and in a notebook, values along a run."""
-
-    system: DiscreteSystem
-
-    def _lines(self) -> list[str]:
-        return []
-
-    def __str__(self) -> str:
-        return "\n".join(self._lines())
-
-    __repr__ = __str__
-
-    def _repr_html_(self) -> str:
-        title, *rest = self._lines()
-        return f"<p>{escape(title)}</p><pre>{escape(chr(10).join(rest))}</pre>"
+def _table(checks: Sequence[Check]) -> Table:
+    return Table(
+        ("condition", "holds", "defect"), [(c.condition, "yes" if c.holds else "NO", f"{c.defect:.0e}") for c in checks]
+    )
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class MomentumMap(_Shown):
+class MomentumMap(Shown):
     """The discrete momentum map of one infinitesimal symmetry.
 
     minus, plus:  the momentum from the beginning and from the end of a step, in the slots
@@ -83,6 +66,7 @@ class MomentumMap(_Shown):
     conserved:    whether Noether's theorem applies, so that the momentum is the same on every step of every motion
     """
 
+    system: DiscreteSystem
     generator: Field
     minus: Expr
     plus: Expr
@@ -108,15 +92,12 @@ class MomentumMap(_Shown):
             return sum(run[c.momentum] * table[..., i] for i, c in enumerate(self.system.coordinates))
         return evaluated(self.system, [fast(self.minus)], run)[..., 0]
 
-    def _lines(self) -> list[str]:
+    def _parts(self) -> list[Part]:
         q = self.system.coordinates
         xi = ", ".join(f"{c}: {self.system.read(f)}" for c, f in zip(q, self.generator, strict=True) if f != 0)
         said = "conserved exactly" if self.conserved else "not conserved"
-        told = [f"momentum map of {{{xi}}} on {self.system.name!r}: {said}", f"  J = {self.minus}"]
-        return [*told, *(f"  {c}" for c in self.checks)]
-
-    def _repr_latex_(self) -> str:
-        return rf"$\displaystyle J_d = {sympy.latex(self.minus)}$"
+        told = f"momentum map of {{{xi}}} on {self.system.name!r}: {said}"
+        return [told, ("J", self.minus), _table(self.checks)]
 
 
 def momentum_map(system: DiscreteSystem, generator: Mapping[Coordinate, Any]) -> MomentumMap:
@@ -167,7 +148,7 @@ def _symmetry(
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class NonholonomicMomentum(_Shown):
+class NonholonomicMomentum(Shown):
     """The discrete nonholonomic momentum of a section, and how it changes from step to step.
 
     momentum:    J in the slots of a step
@@ -175,6 +156,7 @@ class NonholonomicMomentum(_Shown):
                  step itself for "plus" (the variant of Cortes)
     """
 
+    system: DiscreteSystem
     variant: Literal["minus", "plus"]
     momentum: Expr
     change: Expr
@@ -195,18 +177,15 @@ class NonholonomicMomentum(_Shown):
         J, change = table[..., 0], table[..., 1]
         return J[..., 1:] - J[..., :-1] - (change[..., :-1] if self.variant == "minus" else change[..., 1:])
 
-    def _lines(self) -> list[str]:
+    def _parts(self) -> list[Part]:
         said = "evolves by" if self.evolves else "does NOT evolve by"
         pair = "the step before" if self.variant == "minus" else "this step"
         return [
             f"nonholonomic momentum on {self.system.name!r}: {said} the equation below",
-            f"  J      = {self.momentum}",
-            f"  change = {self.change}   (on {pair})",
-            *(f"  {c}" for c in self.checks),
+            ("J", self.momentum),
+            (f"change (on {pair})", self.change),
+            _table(self.checks),
         ]
-
-    def _repr_latex_(self) -> str:
-        return rf"$\displaystyle J_d = {sympy.latex(self.momentum)},\quad \Delta J_d = {sympy.latex(self.change)}$"
 
 
 def nonholonomic_momentum(

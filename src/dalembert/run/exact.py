@@ -14,7 +14,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from html import escape
 from itertools import pairwise
 from typing import Any
 
@@ -29,6 +28,7 @@ from ..methods.reference import Reference
 from ..model.coordinates import step, time
 from ..model.system import System
 from ..model.thermal import mechanical
+from ..shown import Part, Shown, Table
 from ..stepmap import TIME, Block, pointwise
 from ..symbolic import fast, gradient, jacobian, magnitude, substitute, vanishes
 from ..theory.exact import closed_form
@@ -209,8 +209,8 @@ def _solved(
 # the order of a discrete Lagrangian
 
 
-@dataclass(frozen=True, eq=False)
-class ObservedOrder:
+@dataclass(frozen=True, eq=False, repr=False)
+class ObservedOrder(Shown):
     """|L_d - L_d^E| for several h, and the order p that its decrease as h^(p+1) shows."""
 
     title: str
@@ -233,20 +233,10 @@ class ObservedOrder:
         known = [p for p in self.slopes if np.isfinite(p)]
         return known[-1] if known else np.inf
 
-    def _rows(self) -> list[tuple[str, str, str]]:
+    def _parts(self) -> list[Part]:
         slopes = ["", *(f"{p:.3f}" if np.isfinite(p) else "rounding" for p in self.slopes)]
-        return [(f"{h:g}", f"{d:.3e}", p) for h, d, p in zip(self.h, self.difference, slopes, strict=True)]
-
-    def __str__(self) -> str:
-        lines = [f"  {h:>10}  {d:>12}  {p:>8}" for h, d, p in (("h", "|L_d - L_d^E|", "order"), *self._rows())]
-        return "\n".join([f"{self.title}: order {self.order:.2f}", *lines])
-
-    __repr__ = __str__
-
-    def _repr_html_(self) -> str:
-        body = "".join("<tr>" + "".join(f"<td>{c}</td>" for c in row) + "</tr>" for row in self._rows())
-        head = "<tr><th>h</th><th>|L_d - L_d^E|</th><th>order</th></tr>"
-        return f"<p>{escape(self.title)}: order {self.order:.2f}</p><table>{head}{body}</table>"
+        rows = [(f"{h:g}", f"{d:.3e}", p) for h, d, p in zip(self.h, self.difference, slopes, strict=True)]
+        return [f"{self.title}: order {self.order:.2f}", Table(("h", "|L_d - L_d^E|", "order"), rows)]
 
 
 def order_of(
@@ -327,8 +317,8 @@ class EnergyRow:
     """How far its mean moved from the first quarter of the run to the last."""
 
 
-@dataclass(frozen=True, eq=False)
-class EnergyReport:
+@dataclass(frozen=True, eq=False, repr=False)
+class EnergyReport(Shown):
     """The energy and the modified energies along a run: each further term makes the deviation smaller, if h is small."""
 
     title: str
@@ -342,27 +332,14 @@ class EnergyReport:
                 return row
         raise KeyError(f"{power}: this report has the powers {', '.join(str(r.power) for r in self.rows)}.")
 
-    def _cells(self) -> list[tuple[str, ...]]:
-        cells: list[tuple[str, ...]] = [("conserved quantity", "deviation", "gain", "drift")]
+    def _parts(self) -> list[Part]:
+        rows = []
         for row in self.rows:
             name = "H" if not row.power else f"H + ... + h^{row.power} H_{row.power + 1}"
             gain = self.rows[0].deviation / row.deviation if row.deviation else np.inf
-            cells.append((name, f"{row.deviation:.2e}", f"{gain:.3g}", f"{row.drift:.1e}"))
-        return cells
-
-    def __str__(self) -> str:
-        cells = self._cells()
-        widths = [max(len(row[k]) for row in cells) for k in range(4)]
-        lines = ["  " + "  ".join(c.ljust(w) for c, w in zip(row, widths, strict=True)).rstrip() for row in cells]
-        return "\n".join([f"{self.title}, H = {self.energy:.6g}", *lines])
-
-    __repr__ = __str__
-
-    def _repr_html_(self) -> str:
-        head, *rows = self._cells()
-        top = "".join(f"<th>{escape(c)}</th>" for c in head)
-        body = "".join("<tr>" + "".join(f"<td>{escape(c)}</td>" for c in row) + "</tr>" for row in rows)
-        return f"<p>{escape(self.title)}, H = {self.energy:.6g}</p><table><tr>{top}</tr>{body}</table>"
+            rows.append((name, f"{row.deviation:.2e}", f"{gain:.3g}", f"{row.drift:.1e}"))
+        head = ("conserved quantity", "deviation", "gain", "drift")
+        return [f"{self.title}, H = {self.energy:.6g}", Table(head, rows)]
 
 
 def energy_report(run: Trajectory, order: int = 4) -> EnergyReport:

@@ -18,7 +18,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from html import escape
 from typing import Any
 
 import numpy as np
@@ -32,6 +31,7 @@ from ..engine.status import Status
 from ..errors import MethodError, StartError
 from ..methods.base import VariationalMethod
 from ..methods.reference import Reference
+from ..shown import Part, Shown, Table
 from ..stepmap import TIME, StepMap, pointwise
 from ..symbolic import Fast, fast, gradient, jacobian, magnitude, substitute
 from .margins import COLUMNS, Parts, Scaling, condition_numbers, margins, reason, scaling
@@ -59,8 +59,8 @@ class Irregular:
         return f"{who}step {self.step} from t = {self.time:g}: {self.reason} (margin {self.margin:.1e})"
 
 
-@dataclass(frozen=True, eq=False)
-class Regularity:
+@dataclass(frozen=True, eq=False, repr=False)
+class Regularity(Shown):
     """How well the steps of a motion are determined; arrays have one entry per step (and a leading axis of lanes).
 
     condition:    condition number of the step matrix M, rows and columns scaled
@@ -116,18 +116,9 @@ class Regularity:
         more = f" (and {len(back) - 1} more)" if len(back) > 1 else ""
         return [f"IRREGULAR: {i}" for i in self.irregular] + [f"no step backward: {i}{more}" for i in back[:1]]
 
-    def __str__(self) -> str:
-        wide = max(len(name) for name, _ in self._rows())
-        lines = [f"  {name.ljust(wide)}  {value}" for name, value in self._rows()]
-        sure = [] if self.irregular else ["  every step is determined"]
-        return "\n".join([self.title, *lines, *sure, *(f"  {line}" for line in self._ended())])
-
-    __repr__ = __str__
-
-    def _repr_html_(self) -> str:
-        rows = "".join(f"<tr><td>{escape(a)}</td><td>{escape(b)}</td></tr>" for a, b in self._rows())
-        ended = "".join(f"<p>{escape(line)}</p>" for line in self._ended())
-        return f"<p>{escape(self.title)}</p><table>{rows}</table>{ended}"
+    def _parts(self) -> list[Part]:
+        sure = [] if self.irregular else ["every step is determined"]
+        return [self.title, Table(("of the steps", ""), self._rows()), *sure, *self._ended()]
 
 
 def regularity(
