@@ -78,7 +78,7 @@ def _markdown(part: Part) -> str:
         return part
     if isinstance(part, Table):
         rows = (" | ".join(_inline(c) for c in row) for row in part.rows)
-        head = f"| {' | '.join(part.head)} |\n|{'---|' * len(part.head)}"
+        head = f"| {' | '.join(map(_inline, part.head))} |\n|{'---|' * len(part.head)}"
         return "\n".join([head, *(f"| {row} |" for row in rows)])
     label, formula = part if isinstance(part, tuple) else ("", part)
     shown = f"$\\displaystyle {sympy.latex(formula)}$"

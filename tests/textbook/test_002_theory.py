@@ -399,7 +399,7 @@ def test_generators_that_make_no_sense():
     with pytest.raises(ModelError, match="computed with every=1"):
         J.along(da.simulate(particle(), h=0.05, steps=4, every=2, start=START))
     assert "conserved exactly" in str(J)
-    assert J._repr_latex_().startswith("$")
+    assert "$" in J._repr_markdown_()
     assert "|---|" in J._repr_markdown_()
 
 
@@ -531,5 +531,5 @@ def test_sections_that_make_no_sense():
     with pytest.raises(ModelError, match="one for each"):
         nonholonomic_momentum(disk(), SECTION, generators=[{x: 1}])
     momentum = nonholonomic_momentum(disk(), SECTION)
-    assert momentum._repr_latex_().startswith("$")
+    assert "$" in momentum._repr_markdown_()
     assert "|---|" in momentum._repr_markdown_()

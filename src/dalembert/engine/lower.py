@@ -149,7 +149,7 @@ class _Builder:
         for factor in e.args:
             if factor == -1:
                 negative = not negative
-            elif factor.is_Pow and _is_negative(factor.args[1]) and not _is_e(factor.args[0]):
+            elif factor.is_Pow and self._divides(*factor.args):
                 below.append(self._power(factor.args[0], -factor.args[1]))
             else:
                 above.append(self.value(factor))
@@ -164,6 +164,10 @@ class _Builder:
         result = self.put("div", top, self.fold("mul", often)) if often else top
         return self.put("neg", result) if negative else result
 
+    @staticmethod
+    def _divides(base: Fast, exponent: Fast) -> bool:
+        return _is_negative(exponent) and not _is_e(base) and not _is_half(exponent)
+
     def _power(self, base: Fast, exponent: Fast) -> int:
         if _is_e(base):
             return self.put("call", "exp", self.value(exponent))
@@ -171,13 +175,18 @@ class _Builder:
             n = int(exponent)
             result = self._integer_power(self.value(base), abs(n))
             return result if n >= 0 else self.put("div", self.constant(1), result)
-        if exponent.is_number and 2 * exponent == int(float(2 * exponent)) and abs(float(exponent)) <= 32:
-            half = int(2 * exponent)
-            root = self.put("sqrt", self.value(base))
-            whole = self._integer_power(self.value(base), abs(half) // 2)
-            result = self.put("mul", whole, root) if abs(half) > 1 else root
-            return result if half > 0 else self.put("div", self.constant(1), result)
+        if _is_half(exponent):
+            return self._half_power(self.value(base), int(2 * exponent))
         return self.put("call", "pow", self.value(base), self.value(exponent))
+
+    def _half_power(self, value: int, n: int) -> int:
+        """value^(n/2) for odd n; where it is negative, the inverse is not kept waiting for the root, and serves all n."""
+        root = self.put("sqrt", value)
+        if n == 1:
+            return root
+        if n < 0:
+            value, n = self.put("div", self.constant(1), value), 2 - n
+        return self.put("mul", self._integer_power(value, n // 2), root)
 
     def _integer_power(self, value: int, n: int) -> int:
         if n == 0:
@@ -223,6 +232,11 @@ def _is_negative(e: Fast) -> bool:
     if e.is_number:
         return bool(e.is_negative)
     return bool(e.is_Mul and e.args[0].is_number and e.args[0].is_negative)
+
+
+def _is_half(e: Fast) -> bool:
+    """Half of an odd number, not too large."""
+    return bool(e.is_number and abs(float(e)) <= 32 and 2 * float(e) % 2 == 1)
 
 
 def tape(expressions: Iterable[Fast], levels: Mapping[str, int]) -> Tape:

@@ -213,14 +213,15 @@ class Nystrom12(Method):
         x, v = [fast(c) for c in q], [fast(c.dot) for c in q]
         names: list[tuple[str, ...]] = []
 
-        def combined(weights: Sequence[float], i: int) -> Fast:
+        def combined(weights: Sequence[float], i: int, scale: Fast) -> Fast:
             used = zip(weights, names, strict=True)
-            return sum((fast(a) * fast(stage[i]) for a, stage in used if a), start=fast(0))
+            return sum((scale * fast(a) * fast(stage[i]) for a, stage in used if a), start=fast(0))
 
         blocks = []
         for k, row in enumerate(_ROWS):
             c = _node(row)
-            places = {coordinate: x[i] + h * (c * v[i] + h * combined(row, i)) for i, coordinate in enumerate(q)}
+            # With h a_ij made once, what waits for the last stage is as little as can be.
+            places = {coordinate: x[i] + h * (c * v[i] + combined(row, i, h)) for i, coordinate in enumerate(q)}
             sought = tuple(f"stage{k + 1}.{coordinate.ddot.name}" for coordinate in q)
             places |= {coordinate.ddot: fast(name) for coordinate, name in zip(q, sought, strict=True)}
             places[time] = fast(time) + c * h
@@ -232,8 +233,8 @@ class Nystrom12(Method):
             parameters=tuple(p.name for p in system.parameters),
             blocks=tuple(blocks),
             update=(
-                *(x[i] + h * (v[i] + h * combined(_POSITION, i)) for i in range(len(q))),
-                *(v[i] + h * combined(_VELOCITY, i) for i in range(len(q))),
+                *(x[i] + h * (v[i] + combined(_POSITION, i, h)) for i in range(len(q))),
+                *(v[i] + h * combined(_VELOCITY, i, fast(1)) for i in range(len(q))),
             ),
         )
 
