@@ -58,15 +58,15 @@ class Library:
             start=e.start,
         )
 
-    def advance(self, steps: int, every: int) -> tuple[np.ndarray, int]:
-        """Recorded states, and Newton iterations."""
+    def advance(self, steps: int, every: int) -> tuple[np.ndarray, tuple[int, int]]:
+        """Recorded states; Newton iterations and corrections."""
         records = np.full((1, steps // every + 1, self.stepper.width), np.nan)
         status, residual = np.zeros((1, STATUS_WIDTH), dtype=np.int64), np.full(1, np.nan)
         self.stepper.advance(
             self.start.copy(), self.parameters, status, residual, records,
             begin=0, steps=steps, every=every, closing=True, row=0, t0=0.0, h=self.example.h,
         )  # fmt: skip
-        return records[0], int(status[0, 2])
+        return records[0], (int(status[0, 2]), int(status[0, 3]))
 
 
 class HandWritten:
@@ -119,7 +119,7 @@ def measure() -> list[Table]:
         "dalembert, compiled loop": lambda: library.advance(STEPS, STEPS),
         "dalembert, simulate()": lambda: library.simulate(STEPS),
     }
-    iterations = dict.fromkeys(jobs, library.advance(STEPS, STEPS)[1])
+    effort = dict.fromkeys(jobs, library.advance(STEPS, STEPS)[1])
     notes = []
     if compiler() is None:
         notes.append("There is no C compiler here, so there is nothing to compare with.")
@@ -130,20 +130,20 @@ def measure() -> list[Table]:
             raise RuntimeError(f"the two motions differ by {apart:.1e} within {SAME_STEPS} steps: not the same scheme")
         notes.append(f"Largest difference of the two motions over the first {SAME_STEPS} steps: {apart:.1e}.")
         jobs["C, -O3 -march=native"] = lambda: c.advance(c.first(), STEPS)
-        iterations["C, -O3 -march=native"] = c.advance(c.first(), STEPS)
+        effort["C, -O3 -march=native"] = (c.advance(c.first(), STEPS),) * 2
     best = {
         name: min(times) for name, times in interleave({k: seconds(j) for k, j in jobs.items()}, REPETITIONS).items()
     }
-    return [_table(best, iterations, notes)]
+    return [_table(best, effort, notes)]
 
 
-def _table(best: dict[str, float], iterations: dict[str, int], notes: list[str]) -> Table:
+def _table(best: dict[str, float], effort: dict[str, tuple[int, int]], notes: list[str]) -> Table:
     c = best.get("C, -O3 -march=native")
     rows = []
     for name, time in best.items():
         judged = c is not None and name == "dalembert, compiled loop"
         rows.append([
-            name, f"{time / STEPS * 1e9:.1f}", f"{iterations[name] / STEPS:.3f}",
+            name, f"{time / STEPS * 1e9:.1f}", *(f"{n / STEPS:.3f}" for n in effort[name]),
             f"{time / c:.2f}" if c is not None else "-",
             f"{TARGET}" if judged else "-", judge(time / c, TARGET) if c is not None and judged else "-",
         ])  # fmt: skip
@@ -154,7 +154,8 @@ def _table(best: dict[str, float], iterations: dict[str, int], notes: list[str])
     header = [
         "double pendulum, midpoint rule",
         "ns per step",
-        "iterations per step",
+        "Jacobians per step",
+        "corrections per step",
         "ratio to C",
         "target",
         "met",

@@ -72,7 +72,7 @@ class Loop:
         self.iterations = self.advance() / STEPS
 
     def advance(self) -> int:
-        """Take the steps; tells how often a residual was looked at."""
+        """Take the steps; tells the Newton iterations: Jacobians formed and factored."""
         records = np.full((1, 2, self.stepper.width), np.nan)
         status, residual = np.zeros((1, STATUS_WIDTH), dtype=np.int64), np.full(1, np.nan)
         self.stepper.advance(

@@ -26,8 +26,8 @@ APPLY_ARGUMENTS = {
     "first": "integer", "last": "integer", "t0": "real", "h": "real",
 }  # fmt: skip
 
-STATUS_WIDTH = 3
-"""Integers of status per lane: code, last valid step, Newton iterations so far."""
+STATUS_WIDTH = 4
+"""Integers of status per lane: code, last valid step, Newton iterations and corrections so far."""
 
 
 def carry_width(stepmap: StepMap) -> int:
@@ -55,10 +55,10 @@ def emit_apply(e: Emitter, stepmap: StepMap) -> None:
         known |= loaded(e, stepmap.state, inputs, e.integer_arithmetic("mul", point, len(stepmap.state)))
         if TIME not in known:
             known[TIME] = e.argument("t0")
-        code, count, evaluations = (e.local(1, "integer") for _ in range(3))
-        for cell in (code, count, evaluations):
-            e.store(cell, 0)
-        solver = Solver(e, stepmap, code, evaluations, e.local(1))
+        code, count, effort = e.local(1, "integer"), e.local(1, "integer"), e.local(2, "integer")
+        for cell, i in ((code, 0), (count, 0), (effort, 0), (effort, 1)):
+            e.store(cell, 0, i)
+        solver = Solver(e, stepmap, code, effort, e.local(1))
         solver.run_level(known)
         known |= solver.solve(known, History(e, stepmap, e.local(1), count))
         with e.when(e.integer_compare("eq", e.load(code), 0)):
@@ -77,13 +77,13 @@ class _Lane:
         self.state = e.local(len(stepmap.state))
         self.work = e.local(len(stepmap.state))
         self.fractions, self.instants = e.local(len(stepmap.substeps)), e.local(len(stepmap.substeps))
-        self.code, self.count, self.evaluations = (e.local(1, "integer") for _ in range(3))
+        self.code, self.count, self.effort = e.local(1, "integer"), e.local(1, "integer"), e.local(2, "integer")
         self.history = History(e, stepmap, e.local(history_size(stepmap)), self.count)
         self.wait, self.row, self.turn = (e.local(1, "integer") for _ in range(3))
         self.rho = e.local(1)
 
     def run(self) -> None:
-        e, solver = self.e, Solver(self.e, self.stepmap, self.code, self.evaluations, self.rho)
+        e, solver = self.e, Solver(self.e, self.stepmap, self.code, self.effort, self.rho)
         self._load_carry()
         known = _constants(e, self.stepmap, self.lane)
         solver.run_level(known)
@@ -201,7 +201,8 @@ class _Lane:
             with e.when(e.compare("eq", last, e.real(float(seen)))):
                 e.store(self.count, seen)
         at = e.integer_arithmetic("mul", self.lane, STATUS_WIDTH)
-        e.store(self.evaluations, e.load(status, e.integer_arithmetic("add", at, 2)))
+        for i in (0, 1):
+            e.store(self.effort, e.load(status, e.integer_arithmetic("add", at, 2 + i)), i)
         e.store(self.code, 0)
         e.store(self.turn, 0)
         for j, (fraction, before) in enumerate(_instants(self.stepmap.substeps)):
@@ -225,7 +226,8 @@ class _Lane:
         e.store(carry, e.as_real(e.load(self.count)), end)
         at = e.integer_arithmetic("mul", self.lane, STATUS_WIDTH)
         e.store(status, e.load(self.code), at)
-        e.store(status, e.load(self.evaluations), e.integer_arithmetic("add", at, 2))
+        for i in (0, 1):
+            e.store(status, e.load(self.effort, i), e.integer_arithmetic("add", at, 2 + i))
 
 
 def _instants(substeps: Sequence[float]) -> Iterator[tuple[float, float]]:

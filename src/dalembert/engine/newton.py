@@ -95,6 +95,10 @@ class Newton:
         for j, v in enumerate(self.solver.evaluate(f"guess {self.k}", self.known)):
             self.e.store(self.x, v, j)
 
+    def _count(self, which: int) -> None:
+        e, effort = self.e, self.solver.effort
+        e.store(effort, e.after(e.load(effort, which)), which)
+
     def _fail(self, status: Status) -> None:
         self.e.store(self.going, 0)
         self.e.store(self.solver.code, status)
@@ -121,7 +125,7 @@ class Newton:
                 e.store(self.matrix.entries, v, j)
             self._measure(r)
             self._mind_empty_rows(r)
-            e.store(self.solver.evaluations, e.after(e.load(self.solver.evaluations)))
+            self._count(0)
         e.store(self.solver.rho, e.load(self.rho))
         return e.compare("lt", e.load(total), e.real(float("inf"))), renew
 
@@ -179,6 +183,7 @@ class Newton:
         with e.when(renew), e.when(factor(e, self.matrix)):
             self._fail(Status.SINGULAR)
         solve(e, self.matrix, self.right, self.d)
+        self._count(1)
         for i in e.each(0, n, n):
             e.store(self.old, e.load(self.x, i), i)
             e.store(self.x, e.arithmetic("add", e.load(self.x, i), e.load(self.d, i)), i)

@@ -24,7 +24,8 @@ class Solver:
     e: Emitter
     stepmap: StepMap
     code: Array
-    evaluations: Array
+    effort: Array
+    """Jacobians formed and factored; corrections made with them."""
     rho: Array
 
     def __post_init__(self) -> None:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from sympy import sympify
 
+from ..engine.kernels import STATUS_WIDTH
 from ..engine.machine import Stepper
 from ..engine.status import Status
 from ..errors import ModelError
@@ -198,7 +199,7 @@ class Stretches:
         moved = np.ascontiguousarray(carry[None, :].copy())
         if h <= 0:
             return moved[0]
-        status, none = np.zeros((1, 3), dtype=np.int64), np.zeros((1, 1, self.stepper.width))
+        status, none = np.zeros((1, STATUS_WIDTH), dtype=np.int64), np.zeros((1, 1, self.stepper.width))
         self.stepper.advance(
             moved, np.ascontiguousarray(self.rows[lane : lane + 1]), status, np.zeros(1), none,
             begin=0, steps=1, every=2, closing=False, row=0, t0=t, h=h,

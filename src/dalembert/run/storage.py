@@ -42,6 +42,7 @@ def to_dataset(run: Trajectory) -> xarray.Dataset:
         _free("status", run): (("run",), run.codes[:, 0].astype(np.int32), {"long_name": "0: every step converged"}),
         "run.last_step": (("run",), run.codes[:, 1].astype(np.int32)),
         "run.iterations": (("run",), run.codes[:, 2].astype(float)),
+        "run.corrections": (("run",), run.codes[:, 3].astype(float)),
         "run.residual": (("run",), run.residual),
         "run.parameters": (("run", "parameter"), run._parameter_rows),
         "run.carry": (("run", "carried"), run.carry),
@@ -122,7 +123,7 @@ def load(path: str | Path) -> Trajectory:
         first = (str(error).splitlines() or [type(error).__name__])[0]
         raise StartError(f"load: {source} is not a run saved by dalembert ({first[:80]}).") from None
     status = "run.status" if "run.status" in data else "status"
-    names = (status, "run.last_step", "run.iterations")
+    names = (status, "run.last_step", "run.iterations", "run.corrections")
     codes = np.stack([data[k].values.astype(np.int64) for k in names], axis=1)
     return Trajectory(
         system=system,

@@ -47,7 +47,7 @@ class Trajectory:
     """Shape (lanes, times, columns)."""
     columns: tuple[str, ...]
     codes: Array
-    """Per lane: status code, last valid step, Newton iterations."""
+    """Per lane: status code, last valid step, Newton iterations, corrections."""
     residual: Array
     lanes: int | None
     carry: Array
@@ -75,8 +75,16 @@ class Trajectory:
     @property
     def iterations(self) -> float:
         """Newton iterations per step, on average: Jacobians formed and factored, each good for one correction or more."""
+        return self._per_step(2)
+
+    @property
+    def corrections(self) -> float:
+        """Corrections of the unknowns per step, on average: a residual and a substitution each."""
+        return self._per_step(3)
+
+    def _per_step(self, column: int) -> float:
         done = (self.codes[:, 1] - self.begin).sum()
-        return float(self.codes[:, 2].sum() / done) if done else 0.0
+        return float(self.codes[:, column].sum() / done) if done else 0.0
 
     # arrays
     @property
