@@ -5,8 +5,8 @@ python docs/make_tutorials.py --check [page ...]   run, write nothing, say which
 
 A page is Markdown. Its ```python blocks are executed in order, in one namespace. What a block prints, the warnings it
 gives and the value of its last line, as in a notebook, stand in a ```text block below it. The comment MARK stands above
-that block; by it the block is found again and replaced. Blocks are run in the folder of the pictures (with --check, in
-an empty one), so that `figure.savefig("tutorials-name.png")` puts a picture where the page finds it.
+that block; by it the block is found again and replaced. Blocks are run in an empty folder; the pictures they save there as
+`tutorials-name.png` are put where the page finds them.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ import contextlib
 import difflib
 import io
 import math
-import os
 import re
+import shutil
 import sys
 import tempfile
 import textwrap
@@ -30,7 +30,7 @@ from typing import Any
 
 DOCS = Path(__file__).parent
 PICTURES = DOCS / "pictures"
-PAGES = tuple(sorted((DOCS / "tutorials").glob("*.md")))
+PAGES = (DOCS / "first-steps.md", *sorted((DOCS / "tutorials").glob("*.md")))
 
 MARK = "<!-- output -->"
 BLOCK = re.compile(rf"^```python\n(.*?)^```\n(?:\n{re.escape(MARK)}\n```text\n(.*?)^```\n)?", re.S | re.M)
@@ -161,14 +161,11 @@ def stale(text: str, fresh: list[Block]) -> list[str]:
 
 @contextlib.contextmanager
 def _folder(check: bool) -> Iterator[None]:
-    """The folder where blocks run."""
-    before = Path.cwd()
-    with tempfile.TemporaryDirectory() as empty:
-        os.chdir(empty if check else PICTURES)
-        try:
-            yield
-        finally:
-            os.chdir(before)
+    """The folder where blocks run; afterwards its pictures are put with the others."""
+    with tempfile.TemporaryDirectory() as empty, contextlib.chdir(empty):
+        yield
+        for picture in () if check else Path(empty).glob("tutorials-*.png"):
+            shutil.copy(picture, PICTURES)
 
 
 def main(arguments: list[str]) -> int:
