@@ -31,7 +31,9 @@ def commands() -> dict[str, list[str]]:
 
 def process(command: list[str], folder: str) -> Callable[[], float]:
     """A fresh process in an empty folder, with the cache it fills the first time."""
-    surroundings = {**os.environ, "DALEMBERT_CACHE": str(Path(folder) / "cache")}
+    # An installed package has its byte code, as the peer has; an editable one must be allowed to write it.
+    kept = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    surroundings = {**kept, "DALEMBERT_CACHE": str(Path(folder) / "cache")}
 
     def timed() -> float:
         began = perf_counter()
