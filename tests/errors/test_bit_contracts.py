@@ -8,6 +8,7 @@ import sys
 
 import numpy as np
 import pytest
+import sympy
 
 import dalembert as da
 from dalembert import cos, sin
@@ -159,6 +160,26 @@ def test_restart_of_a_discrete_system_through_a_file(tmp_path):
     assert read.system == discrete
     for begun in (first, read):
         rest = da.simulate(discrete, h=H, steps=WHOLE - HALF, start=begun)
+        assert np.array_equal(rest.records, whole.records[:, HALF:])
+
+
+@cases
+@pytest.mark.parametrize(
+    "map", [da.midpoint_map, da.FiniteDifferenceMap(sympy.Rational(1, 3)), da.Trapezoidal()], ids=repr
+)
+def test_restart_of_a_discretised_system(case, map, tmp_path):
+    """Its expressions are kept as they are: SymPy would write (q0 + q1)/2 as q0/2 + q1/2."""
+    system, given, parameters = CASES[case]
+    here = da.simulate(system, da.Midpoint(), h=H, steps=0, start=given, parameters=parameters)
+    start = {s: here[s][:, 0] for c in system.coordinates for s in (c, c.momentum)}
+    discrete = da.discretise(system, map)
+    whole = da.simulate(discrete, h=H, steps=WHOLE, start=start, parameters=parameters)
+    first = da.simulate(discrete, h=H, steps=HALF, start=start, parameters=parameters)
+    read = da.load(first.save(tmp_path / "run.nc"))
+    assert read.system == discrete
+    assert read.system.system == system
+    for again in (discrete, read.system):
+        rest = da.simulate(again, h=H, steps=WHOLE - HALF, start=read)
         assert np.array_equal(rest.records, whole.records[:, HALF:])
 
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import sympy
 
 import dalembert as da
+from dalembert.discrete import serial
 
 
 @pytest.fixture(scope="module")
@@ -88,6 +90,43 @@ def test_save_and_load_a_discrete_system_and_a_reference(tmp_path):
     composed = da.Composition(da.Gauss(2), order=6)
     run = da.simulate(example.system, composed, h=0.1, steps=10, start=example.start, parameters=example.parameters)
     assert da.load(run.save(tmp_path / "c.nc")).method == composed
+
+
+def test_save_and_load_a_discrete_system_with_interior_positions(tmp_path):
+    example = da.gallery.load("pendulum")
+    inner = da.discretise(example.system, da.Galerkin(3))
+    theta = example.system.coordinates[0]
+    start, common = {theta: 1.0, theta.momentum: 0.5}, {"h": 0.1, "parameters": example.parameters}
+    run = da.simulate(inner, steps=10, start=start, **common)
+    back = da.load(run.save(tmp_path / "run.nc"))
+    assert np.array_equal(back.theta, run.theta)
+    longer = da.simulate(back.system, steps=10, start=back, **common)
+    np.testing.assert_allclose(longer.theta, da.simulate(inner, steps=20, start=start, **common).theta[10:], 1e-12)
+
+
+BRANCHES = da.coordinates("x")
+E0, E1 = BRANCHES.at(0), BRANCHES.at(1)
+
+
+@pytest.mark.parametrize(
+    "part",
+    [
+        sympy.Abs(E0 - E1) ** 3,
+        sympy.Max(E0, E1, 0) ** 2,
+        sympy.Piecewise((E0, (E0 > 0) & (E1 <= 1)), (0.3 * E1, sympy.Or(E0 < E1, sympy.Ne(E1, 1))), (1, True)),
+        sympy.atan2(E0, E1) * sympy.exp(E0) * sympy.pi + sympy.sinh(E1) / 3,
+        sympy.sqrt(E0**2 + 1) ** 3 * (E1 - 1.5e-300) + sympy.erf(E1),
+    ],
+    ids=str,
+)
+def test_a_discrete_system_as_text_and_back(part):
+    made = da.DiscreteSystem("branches", [BRANCHES], lagrangian=part + (E1 - E0) ** 2 / da.step)
+    assert serial.loads(serial.dumps(made)) == made
+
+
+def test_a_file_cannot_name_an_operation_of_its_own():
+    with pytest.raises(da.ModelError, match="unknown operation 'eval'"):
+        serial.unpack(["eval", "1"])
 
 
 def test_dataset(disk, lanes):

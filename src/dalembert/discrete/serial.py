@@ -1,50 +1,46 @@
-"""A DiscreteSystem as plain data and back."""
+"""A DiscreteSystem as plain data and back, expression by expression as they are: the loaded one equals the saved one.
+
+Its expressions are SymEngine's. Going through SymPy would write some of them differently, and a run continued from the
+file would not have the bits of one that never stopped. (Of a method with interior positions, whose weights are floats,
+SymEngine may regroup a sum when it is built again; then the two are equal in value only.)
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from functools import cache
 from typing import Any
 
-import sympy
-
 from ..errors import ModelError
+from ..model import serial
 from ..model.coordinates import Coordinate, Entropy
-from ..model.serial import pack, unpack
-from .system import DiscreteSystem
+from ..symbolic import Fast, fast
+from .system import DiscreteSystem, _all_forces
+
+ROWS = ("variations", "friction_minus", "friction_plus")
+VECTORS = ("constraints", "force_interior", "entropy_laws", "external_minus", "external_plus")
+
+_CONSTANTS = ("Pi", "Exp1", "BooleanTrue", "BooleanFalse")
+_RELATIONS = {
+    "StrictLessThan": "Lt", "LessThan": "Le", "Equality": "Eq", "Unequality": "Ne", "And": "And", "Or": "Or", "Not": "Not",
+}  # fmt: skip
 
 
 def dumps(system: DiscreteSystem) -> str:
     """A discrete system as JSON text."""
-    q = system.coordinates
-    if system.interior:
-        raise ModelError(
-            f"{system.name}: a discrete system with interior positions cannot be saved; save a run of its method."
-        )
-
-    def forces(row: Sequence[object]) -> dict[str, object]:
-        return {c.name: pack(system.read(f)) for c, f in zip(q, row, strict=True)}
-
-    forms = [
-        sum((system.read(a) * c.dot for a, c in zip(w, q, strict=True)), start=sympy.S.Zero) for w in system.variations
-    ]
+    vectors = {name: [pack(e) for e in getattr(system, name)] for name in VECTORS}
+    rows = {name: [[pack(e) for e in row] for row in getattr(system, name)] for name in ROWS}
     return json.dumps(
         {
             "name": system.name,
-            "coordinates": [c.name for c in q],
-            "lagrangian": pack(system.read(system.lagrangian)),
-            "force_minus": forces(system.external_minus),
-            "force_plus": forces(system.external_plus),
-            "thermal": None
-            if not system.entropies
-            else {
-                "entropies": [S.name for S in system.entropies],
-                "friction_minus": [forces(row) for row in system.friction_minus],
-                "friction_plus": [forces(row) for row in system.friction_plus],
-                "entropy_laws": [pack(system.read(r)) for r in system.entropy_laws],
-            },
-            "variations": [pack(w) for w in forms],
-            "constraints": [pack(system.read(c)) for c in system.constraints],
+            "coordinates": [c.name for c in system.coordinates],
+            "entropies": [S.name for S in system.entropies],
+            "parameters": [serial.pack(p) for p in system.parameters],
+            "lagrangian": pack(system.lagrangian),
+            "interior": [float(c).hex() for c in system.interior],
+            "system": None if system.system is None else serial.dumps(system.system),
+            **vectors,
+            **rows,
         }
     )
 
@@ -52,29 +48,77 @@ def dumps(system: DiscreteSystem) -> str:
 def loads(text: str) -> DiscreteSystem:
     """The discrete system that `dumps` made the text from."""
     data = json.loads(text)
-    return DiscreteSystem(
-        data["name"],
-        [Coordinate(n) for n in data["coordinates"]],
+    vectors = {name: tuple(unpack(e) for e in data[name]) for name in VECTORS}
+    rows = {name: tuple(tuple(unpack(e) for e in row) for row in data[name]) for name in ROWS}
+    forces = (vectors.pop("external_minus"), vectors.pop("external_plus"))
+    friction = (rows.pop("friction_minus"), rows.pop("friction_plus"))
+    return DiscreteSystem._made(
+        name=data["name"],
+        coordinates=tuple(Coordinate(n) for n in data["coordinates"]),
+        entropies=tuple(Entropy(n) for n in data["entropies"]),
+        parameters=tuple(serial.unpack(p) for p in data["parameters"]),
         lagrangian=unpack(data["lagrangian"]),
-        force_minus=_forces(data["force_minus"]),
-        force_plus=_forces(data["force_plus"]),
-        variations=[unpack(w) for w in data["variations"]],
-        constraints=[unpack(c) for c in data["constraints"]],
-        **_thermal(data.get("thermal")),
+        interior=tuple(float.fromhex(c) for c in data["interior"]),
+        system=None if data["system"] is None else serial.loads(data["system"]),
+        **_all_forces(*forces, *friction),
+        **vectors,
+        **rows,
     )
 
 
-def _forces(row: dict[str, Any]) -> dict[Coordinate, Any]:
-    return {Coordinate(n): unpack(f) for n, f in row.items()}
+def pack(expression: Fast) -> Any:
+    """A SymEngine expression as nested lists of names and numbers."""
+    import symengine
+
+    kind = type(expression).__name__
+    if isinstance(expression, symengine.Symbol):
+        return ["Symbol", expression.name]
+    if isinstance(expression, symengine.Rational):
+        return [int(n) for n in expression.as_numer_denom()]
+    if kind == "RealDouble":
+        return float(expression).hex()
+    if kind in _CONSTANTS:
+        return kind
+    if kind not in _operations():
+        raise ModelError(f"the function {kind} cannot be saved.")
+    return [kind, *map(pack, expression.args)]
 
 
-def _thermal(data: Any) -> dict[str, Any]:
-    if data is None:
-        return {}
-    S = [Entropy(n) for n in data["entropies"]]
-    return {
-        "entropies": S,
-        "friction_minus": dict(zip(S, map(_forces, data["friction_minus"]), strict=True)),
-        "friction_plus": dict(zip(S, map(_forces, data["friction_plus"]), strict=True)),
-        "entropy_laws": [unpack(r) for r in data["entropy_laws"]],
-    }
+def unpack(data: Any) -> Fast:
+    """The expression that `pack` made the data from."""
+    import symengine
+
+    if isinstance(data, str):
+        return _constants()[data] if data in _CONSTANTS else symengine.RealDouble(float.fromhex(data))
+    head, *rest = data
+    if isinstance(head, int):
+        return symengine.Rational(head, rest[0])
+    if head == "Symbol":
+        return fast(str(rest[0]))
+    if head not in _operations():
+        raise ModelError(f"the file names an unknown operation {head!r}.")
+    return _operations()[head](*map(unpack, rest))
+
+
+@cache
+def _operations() -> dict[str, Any]:
+    """What an expression is made of, by the names of SymEngine's classes."""
+    import symengine
+
+    names = ("Add", "Mul", "Pow", *(n for n in serial._OPERATIONS if n[0].islower()), "Abs", "Max", "Min")
+    found = {n: getattr(symengine, n) for n in names if hasattr(symengine, n)}
+    relations = {kind: getattr(symengine, n) for kind, n in _RELATIONS.items()}
+    return {**found, **relations, "Piecewise": _piecewise}
+
+
+def _piecewise(*parts: Fast) -> Fast:
+    import symengine
+
+    return symengine.Piecewise(*zip(parts[::2], parts[1::2], strict=True))
+
+
+@cache
+def _constants() -> dict[str, Fast]:
+    import symengine
+
+    return dict(zip(_CONSTANTS, (symengine.pi, symengine.E, symengine.true, symengine.false), strict=True))
