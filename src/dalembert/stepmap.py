@@ -26,9 +26,12 @@ class Block:
 
     unknowns: tuple[str, ...]
     residual: tuple[Fast, ...]
-    guess: tuple[Fast, ...]
+    guess: tuple[Fast, ...] = ()
+    """Zeros, if not given."""
 
     def __post_init__(self) -> None:
+        if not self.guess:
+            object.__setattr__(self, "guess", (fast(0),) * len(self.unknowns))
         if not len(self.unknowns) == len(self.residual) == len(self.guess):
             raise ValueError(
                 f"a block has {len(self.unknowns)} unknowns, {len(self.residual)} equations and "

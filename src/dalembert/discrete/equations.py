@@ -110,11 +110,11 @@ def blocks(names: tuple[str, ...], equations: list[Fast], S: Sequence[Entropy], 
     """One block; or two, where the motion does not feel how the entropies will have changed."""
     rates = tuple(step_velocity(s).name for s in S)
     if not rates:
-        return (Block(names, tuple(equations), (fast(0),) * len(names)),)
+        return (Block(names, tuple(equations)),)
     if free_names(equations) & set(rates):
         return (Block((*names, *rates), (*equations, *laws), (fast(0),) * (len(names) + len(rates))),)
-    first = Block(names, tuple(equations), (fast(0),) * len(names))
-    return (first, Block(rates, tuple(laws), (fast(0),) * len(rates)))
+    first = Block(names, tuple(equations))
+    return (first, Block(rates, tuple(laws)))
 
 
 class Node(_Mark):

@@ -182,20 +182,25 @@ class _Lane:
         for j, v in enumerate(values):
             e.store(e.array_argument("out"), v, e.integer_arithmetic("add", base, column + j))
 
-    def _parts(self) -> Iterator[tuple[Array, int, int]]:
-        ns, nh = len(self.stepmap.state), history_size(self.stepmap)
-        yield self.state, 0, ns
-        yield self.history.differences, ns, nh
+    def _carried(self) -> Iterator[tuple[Array, Index, Handle]]:
+        """What is carried, number by number: where it is, and its place in `carry`."""
+        e, ns = self.e, len(self.stepmap.state)
+        base = e.integer_arithmetic("mul", self.lane, carry_width(self.stepmap))
+        for array, offset, size in ((self.state, 0, ns), (self.history.differences, ns, history_size(self.stepmap))):
+            for i in e.each(0, size, size):
+                yield array, i, e.integer_arithmetic("add", e.integer_arithmetic("add", base, offset), i)
+
+    def _count_at(self) -> Handle:
+        """The place in `carry` of how many earlier solutions are valid: the last of the lane."""
+        width = carry_width(self.stepmap)
+        return self.e.integer_arithmetic("add", self.e.integer_arithmetic("mul", self.lane, width), width - 1)
 
     def _load_carry(self) -> None:
         e = self.e
         carry, status = e.array_argument("carry"), e.array_argument("status")
-        base = e.integer_arithmetic("mul", self.lane, carry_width(self.stepmap))
-        for array, offset, size in self._parts():
-            for i in e.each(0, size, size):
-                at = e.integer_arithmetic("add", e.integer_arithmetic("add", base, offset), i)
-                e.store(array, e.load(carry, at), i)
-        last = e.load(carry, e.integer_arithmetic("add", base, carry_width(self.stepmap) - 1))
+        for array, i, at in self._carried():
+            e.store(array, e.load(carry, at), i)
+        last = e.load(carry, self._count_at())
         e.store(self.count, 0)
         for seen in range(1, HISTORY + 1):  # the count is small; this avoids a conversion
             with e.when(e.compare("eq", last, e.real(float(seen)))):
@@ -217,13 +222,9 @@ class _Lane:
     def _store_carry(self) -> None:
         e = self.e
         carry, status = e.array_argument("carry"), e.array_argument("status")
-        base = e.integer_arithmetic("mul", self.lane, carry_width(self.stepmap))
-        for array, offset, size in self._parts():
-            for i in e.each(0, size, size):
-                at = e.integer_arithmetic("add", e.integer_arithmetic("add", base, offset), i)
-                e.store(carry, e.load(array, i), at)
-        end = e.integer_arithmetic("add", base, carry_width(self.stepmap) - 1)
-        e.store(carry, e.as_real(e.load(self.count)), end)
+        for array, i, at in self._carried():
+            e.store(carry, e.load(array, i), at)
+        e.store(carry, e.as_real(e.load(self.count)), self._count_at())
         at = e.integer_arithmetic("mul", self.lane, STATUS_WIDTH)
         e.store(status, e.load(self.code), at)
         for i in (0, 1):

@@ -90,7 +90,7 @@ class DiscreteGradient(Method):
             name=f"{system.name}, {self!r}",
             state=(*(x.name for x in q), *(x.momentum.name for x in q), *(s.name for s in S)),
             parameters=tuple(s.name for s in system.parameters),
-            blocks=(Block(unknowns, (*outer, *warmed, *inner, *held), (fast(0),) * len(unknowns)),),
+            blocks=(Block(unknowns, (*outer, *warmed, *inner, *held)),),
             update=(
                 *(line.end[x] for x in q),
                 *(p[i] + h * rate[i] for i in range(n)),

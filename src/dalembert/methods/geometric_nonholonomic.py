@@ -13,6 +13,9 @@ nonlinear in the velocities (Chetaev) are taken too.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 from ..discrete.equations import momentum_minus, momentum_plus, step_velocity
 from ..discrete.system import discretise
 from ..model.coordinates import step, time
@@ -70,20 +73,20 @@ class GeometricNonholonomic(Method):
         balance = [a - at(b, end, True) for a, b in zip(arrived, moment, strict=True)]
         admissible = [at(c.velocity_form(q), end, True) for c in system.constraints]
         blocks = [
-            _block(begin, legendre),
-            _block([fast(v) for v in V], away),
-            _block([*end, *after], balance + admissible),
+            Block(_names(begin), tuple(legendre)),
+            Block(_names(V), tuple(away)),
+            Block(_names([*end, *after]), (*balance, *admissible)),
         ]
         velocity_used = any(w.free_symbols & set(system.velocities) for row in system.variations for w in row)
         return StepMap(
             name=f"{system.name}, {self!r}",
-            state=(*(c.name for c in q), *(c.momentum.name for c in q), *(m.name for m in before)),
-            parameters=tuple(s.name for s in system.parameters),
+            state=(*_names(q), *_names([c.momentum for c in q]), *_names(before)),
+            parameters=_names(system.parameters),
             blocks=tuple(blocks if velocity_used else blocks[1:]),
             update=(*(place[c] for c in q), *arrived, *after),
             outputs={f"constraint.{a + 1}": e for a, e in enumerate(admissible)},
         )
 
 
-def _block(unknowns: list[Fast], residual: list[Fast]) -> Block:
-    return Block(tuple(u.name for u in unknowns), tuple(residual), (fast(0),) * len(unknowns))
+def _names(symbols: Sequence[Any]) -> tuple[str, ...]:
+    return tuple(s.name for s in symbols)

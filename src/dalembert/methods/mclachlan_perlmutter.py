@@ -70,14 +70,10 @@ class McLachlanPerlmutter(Method):
             state=tuple(c.name for c in q) + tuple(c.momentum.name for c in q),
             parameters=tuple(s.name for s in system.parameters),
             blocks=(
-                _block([v.name for v in first], leave),
-                _block([*(v.name for v in mean), *names], reflected + admissible),
-                _block([v.name for v in second], go_on),
+                Block(tuple(v.name for v in first), tuple(leave)),
+                Block((*(v.name for v in mean), *names), (*reflected, *admissible)),
+                Block(tuple(v.name for v in second), tuple(go_on)),
             ),
             update=(*end, *half(momentum_plus(kick), middle, end, t + h / 2)),
             outputs={f"constraint.{a + 1}": e for a, e in enumerate(admissible)},
         )
-
-
-def _block(names: Sequence[str], residual: Sequence[Fast]) -> Block:
-    return Block(tuple(names), tuple(residual), (fast(0),) * len(names))

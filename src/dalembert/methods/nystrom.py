@@ -225,7 +225,7 @@ class Nystrom12(Method):
             sought = tuple(f"stage{k + 1}.{coordinate.ddot.name}" for coordinate in q)
             places |= {coordinate.ddot: fast(name) for coordinate, name in zip(q, sought, strict=True)}
             places[time] = fast(time) + c * h
-            blocks.append(Block(sought, tuple(substitute(r, places) for r in residual), (fast(0),) * len(q)))
+            blocks.append(Block(sought, tuple(substitute(r, places) for r in residual)))
             names.append(sought)
         return StepMap(
             name=f"{system.name}, {self!r}",

@@ -110,8 +110,7 @@ class _Stages:
         inner = [m.name for row in self.multipliers[:-1] for m in row]
         held = [self._at(i, c.expression) for i in range(1, self.s) for c in self.system.constraints]
         unknowns = (*(v.name for row in self.V for v in row), *inner)
-        guess = [fast(c) for c in [0] * len(unknowns)]
-        blocks = [Block(unknowns, (*equations, *held), tuple(guess))]
+        blocks = [Block(unknowns, (*equations, *held))]
         q1, p1 = self.Q[-1], self._moved(p0, self.t.b, self.rates)
         if not self.m:
             q1 = self._moved([fast(c) for c in self.q], self.t.b, self.V)
@@ -137,7 +136,7 @@ class _Stages:
         balance = [p1[k] - self._at(last, p[k], end) for k in range(self.n)]
         admissible = [self._at(last, c.velocity_form(self.q), end) for c in self.system.constraints]
         unknowns = (*(v.name for v in end), *(m.name for m in self.multipliers[-1]))
-        return Block(unknowns, (*balance, *admissible), (fast(0),) * len(unknowns))
+        return Block(unknowns, (*balance, *admissible))
 
     def _outputs(self) -> dict[str, Fast]:
         """The reaction at a node: the mean of what the steps before and after it say; the constraints at the end."""

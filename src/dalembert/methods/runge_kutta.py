@@ -105,7 +105,7 @@ def _place(system: System, k: int, place: Sequence[Sequence[Fast]], t: Fast) -> 
 def _stage(system: System, residual: Sequence[Fast], k: int, place: dict[Any, Fast]) -> Block:
     """Accelerations, multipliers and rates of entropies of one stage: a linear block."""
     names = tuple(f"stage{k}.{s.name}" for s in _sought(system))
-    return Block(names, tuple(substitute(r, place) for r in residual), (fast(0),) * len(names))
+    return Block(names, tuple(substitute(r, place) for r in residual))
 
 
 class RungeKutta4(ExplicitRungeKutta):

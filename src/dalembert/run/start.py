@@ -234,10 +234,10 @@ def two_position_momenta(system: DiscreteSystem, start: Start, rows: Array, h: f
     rates = {fast(s.at(1)): fast(s.at(0)) + fast(step) * fast(step_velocity(s)) for s in S}
     outputs = {name: substitute(e, slots | rates) for name, e in outputs.items()}
     residual = tuple(substitute(r, slots) for r in interior_residual(system))
-    blocks = [Block(tuple(inner), residual, (fast(0),) * len(inner))] if inner else []
+    blocks = [Block(tuple(inner), residual)] if inner else []
     if S:  # the second entropy follows from the first and the two positions
         laws = tuple(substitute(law, rates) for law in system.entropy_laws)
-        blocks.append(Block(tuple(step_velocity(s).name for s in S), laws, (fast(0),) * len(S)))
+        blocks.append(Block(tuple(step_velocity(s).name for s in S), laws))
     table, _ = point_map(pointwise(f"{system.name}, first step", inputs, names, outputs, blocks))(
         np.column_stack([start.q, start.second, start.entropies, _times(start)]), rows, h=h, t=start.time
     )

@@ -326,17 +326,17 @@ def _multiplier_block(form: HamiltonianForm, places: Sequence[Fast], rates: Sequ
         psi = substitute(c.velocity_form(system.coordinates), velocity)
         residual.append(sum((psi.diff(fast(s)) * fast(r) for s, r in along), start=fast(0)))
     names = tuple(m.name for m in multipliers(system))
-    return [Block(names, tuple(residual), (fast(0),) * len(names))]
+    return [Block(names, tuple(residual))]
 
 
 def _implicit_blocks(system: System) -> tuple[list[Block], list[Fast], list[Fast]]:
     """Velocities from momenta, then accelerations and multipliers; and with these the rates."""
     q, v = system.coordinates, system.velocities
     legendre_residual = tuple(fast(c.momentum) - p for c, p in zip(q, momenta(system), strict=True))
-    blocks = [Block(tuple(x.name for x in v), legendre_residual, (fast(0),) * len(v))]
+    blocks = [Block(tuple(x.name for x in v), legendre_residual)]
     if system.constraints:
         sought = (*(c.ddot.name for c in q), *(m.name for m in multipliers(system)))
-        blocks.append(Block(sought, tuple(motion_residual(system)), (fast(0),) * len(sought)))
+        blocks.append(Block(sought, tuple(motion_residual(system))))
     slopes = gradient(system.lagrangian, q)
     rates = [d + fast(f) + r for d, f, r in zip(slopes, system.force, reaction(system), strict=True)]
     return blocks, [fast(x) for x in v], rates

@@ -50,7 +50,7 @@ def velocity_map(system: System, project: bool = True) -> StepMap:
     # The search begins at the velocity of p itself: nonlinear constraints have no use for zero.
     plain = {v: fast(f"{v.name}.plain") for v in system.velocities}
     alone = [fast(q.momentum) - substitute(p, plain) for q, p in zip(system.coordinates, momenta(system), strict=True)]
-    before = Block(tuple(v.name for v in plain.values()), tuple(alone), (fast(0),) * len(alone))
+    before = Block(tuple(v.name for v in plain.values()), tuple(alone))
     guess = (*plain.values(), *(fast(0) for _ in system.constraints))
     block = Block(unknowns, (*balance, *admissible), guess)
     return _map(system, "velocities", "momentum", {v.name: fast(v) for v in system.velocities}, before, block)
@@ -59,7 +59,7 @@ def velocity_map(system: System, project: bool = True) -> StepMap:
 def _legendre_map(system: System) -> StepMap:
     names = tuple(v.name for v in system.velocities)
     residual = tuple(fast(q.momentum) - p for q, p in zip(system.coordinates, momenta(system), strict=True))
-    block = Block(names, residual, (fast(0),) * len(names))
+    block = Block(names, residual)
     return _map(system, "velocities", "momentum", {name: fast(name) for name in names}, block)
 
 
@@ -67,7 +67,7 @@ def _legendre_map(system: System) -> StepMap:
 def motion_map(system: System) -> StepMap:
     """(q, v, t) -> accelerations and multipliers."""
     sought = [q.ddot for q in system.coordinates] + list(multipliers(system))
-    block = Block(tuple(s.name for s in sought), tuple(motion_residual(system)), (fast(0),) * len(sought))
+    block = Block(tuple(s.name for s in sought), tuple(motion_residual(system)))
     return _map(system, "motion", "dot", {s.name: fast(s) for s in sought}, block)
 
 
@@ -75,7 +75,7 @@ def motion_map(system: System) -> StepMap:
 def flow_map(system: System) -> StepMap:
     """(q, v, S, t) -> accelerations and rates of the entropies: what an adaptive solver integrates."""
     sought = [q.ddot for q in system.coordinates] + list(multipliers(system))
-    block = Block(tuple(s.name for s in sought), tuple(motion_residual(system)), (fast(0),) * len(sought))
+    block = Block(tuple(s.name for s in sought), tuple(motion_residual(system)))
     outputs = {q.ddot.name: fast(q.ddot) for q in system.coordinates}
     outputs |= {S.dot.name: rate for S, rate in zip(system.entropies, entropy_rates(system), strict=True)}
     return _map(system, "flow", "dot", outputs, block)
