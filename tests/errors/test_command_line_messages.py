@@ -54,7 +54,7 @@ CASES = {
     "a method that does not apply": (
         "run rolling-disk --method stormer-verlet",
         "StormerVerlet does not apply to 'vertical rolling disk': it has constraints, and the explicit step cannot "
-        "satisfy them. Use Trapezoidal(), the same rule for any system, or Midpoint().",
+        "satisfy them. Use Midpoint() or GeometricNonholonomic().",
     ),
     "a start off the constraint": (
         "run pendulum-cartesian --set l=2",

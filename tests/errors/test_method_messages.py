@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 import sympy
 
 import dalembert as da
 from dalembert import MethodError, StartError, sqrt
+from dalembert.methods import REGISTRY
+from dalembert.methods.table import probes
+from dalembert.run.plan import check_method
 from dalembert.stepmap import Block, StepMap
 from dalembert.symbolic import fast
 
@@ -141,14 +145,15 @@ def verlet(*coordinates, **given):
     return da.simulate(da.System("it", coordinates, **given), da.StormerVerlet(), h=0.1, steps=2, start={})
 
 
-INSTEAD = "Use Trapezoidal(), the same rule for any system, or Midpoint()."
+INSTEAD = "Use Midpoint() or Gauss(2)."
 
 
 @table(
     (
         "a constraint",
         lambda: verlet(x, y, kinetic=x.dot**2 + y.dot**2, constraints=[x - y]),
-        f"StormerVerlet does not apply to 'it': it has constraints, and the explicit step cannot satisfy them. {INSTEAD}",
+        "StormerVerlet does not apply to 'it': it has constraints, and the explicit step cannot satisfy them. "
+        "Use Midpoint() or Lobatto(3).",
     ),
     (
         "a mass that depends on position",
@@ -195,46 +200,46 @@ CONE = da.System("cone", [x, y], kinetic=(x.dot**2 + y.dot**2) / 2, constraints=
     (
         "Midpoint, a constraint quadratic in velocities",
         lambda: da.Midpoint().check(CONE),
-        "Midpoint does not apply to 'cone': a constraint is nonlinear in the velocities. Use GeometricNonholonomic().",
+        "Midpoint does not apply to 'cone': a constraint is nonlinear in the velocities. Use GeometricNonholonomic() or "
+        "McLachlanPerlmutter().",
     ),
     (
         "DiscreteGradient, a constraint quadratic in velocities",
         lambda: da.DiscreteGradient().check(CONE),
         "DiscreteGradient does not apply to 'cone': a constraint is nonlinear in the velocities. "
-        "Use GeometricNonholonomic().",
+        "Use GeometricNonholonomic() or McLachlanPerlmutter().",
     ),
     (
         "Gauss, kinematic constraints",
         lambda: da.Gauss().check(SKATE),
-        "Gauss does not apply to 'skate': it has kinematic constraints. Use Midpoint() or Trapezoidal().",
+        "Gauss does not apply to 'skate': it has kinematic constraints. Use Midpoint() or GeometricNonholonomic().",
     ),
     (
         "Gauss, holonomic constraints",
         lambda: da.Gauss().check(ROD),
-        "Gauss does not apply to 'rod': its stages do not include both ends of the step. Use Lobatto(s) or Rattle().",
+        "Gauss does not apply to 'rod': its stages do not include both ends of the step. Use Midpoint() or Lobatto(3).",
     ),
     (
         "Rattle, no constraints",
         lambda: da.Rattle().check(FREE),
-        "Rattle does not apply to 'free': it has no constraints. Use StormerVerlet() or Trapezoidal().",
+        "Rattle does not apply to 'free': it has no constraints. Use StormerVerlet() or Midpoint().",
     ),
     (
         "Galerkin, constraints",
         lambda: da.Galerkin().check(ROD),
-        "Galerkin does not apply to 'rod': it has constraints. Use Lobatto(s) for holonomic constraints, "
-        "Composition(Midpoint(), order=4) for kinematic ones.",
+        "Galerkin does not apply to 'rod': it has constraints. Use Midpoint() or Lobatto(3).",
     ),
     (
         "GeometricNonholonomic, holonomic constraints",
         lambda: da.GeometricNonholonomic().check(ROD),
         "GeometricNonholonomic does not apply to 'rod': it is for kinematic constraints only. "
-        "Use Rattle() or Lobatto(s), or Midpoint().",
+        "Use Midpoint() or Lobatto(3).",
     ),
     (
         "McLachlanPerlmutter, no constraints",
         lambda: da.McLachlanPerlmutter().check(FREE),
         "McLachlanPerlmutter does not apply to 'free': it is for kinematic constraints only. "
-        "Use Rattle() or Lobatto(s), or Midpoint().",
+        "Use StormerVerlet() or Midpoint().",
     ),
     (
         "Gauss of 5 stages",
@@ -280,12 +285,33 @@ CONE = da.System("cone", [x, y], kinetic=(x.dot**2 + y.dot**2) / 2, constraints=
     (
         "a composition that does not add up",
         lambda: da.Composition(da.Midpoint(), coefficients=[0.5, 0.6]),
-        "Composition: these coefficients reach order 0, not 2. They must add up to 1 and be palindromic, and the odd "
-        "powers of a sequence of order 4 or more add up to 0.",
+        "Composition: these coefficients reach order 0, not 2. They must add up to 1.",
+    ),
+    (
+        "a composition whose order is a text",
+        lambda: da.Composition(da.Midpoint(), order="4"),
+        "Composition: order = '4' (str). Expected a whole number: 4, 6 or 8.",
+    ),
+    (
+        "a composition with coefficients that are no numbers",
+        lambda: da.Composition(da.Midpoint(), coefficients=[float("nan"), 1.0]),
+        "Composition: coefficients = [nan, 1.0]. Expected numbers that add up to 1, such as [0.5, 0.5].",
     ),
 )
 def test_methods_for_particular_systems(call, message):
     assert told(MethodError, call) == message
+
+
+@pytest.mark.parametrize("name", [n for n in REGISTRY if n != "Reference"])
+def test_what_is_suggested_instead_applies(name):
+    """The names at the end of the sentence are methods that take the system."""
+    for system in (*probes().values(), ROD, SKATE, CONE, FREE):
+        if REGISTRY[name]().takes(system):
+            continue
+        said = told(MethodError, lambda system=system: check_method(system, REGISTRY[name]()))
+        suggested = said.rsplit(" Use ", 1)[1].removesuffix(".").split(" or ")
+        assert suggested
+        assert all(eval(f"da.{text}").takes(system) for text in suggested)
 
 
 def continued(changed):

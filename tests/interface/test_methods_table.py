@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,13 @@ PAGE = Path(__file__).parents[2] / "docs" / "choosing-a-method.md"
 
 def test_every_method_has_a_row():
     assert list(ROWS) == list(REGISTRY)
+
+
+def test_every_method_says_where_it_comes_from():
+    """A name and a year, in the terminal and in the docs."""
+    for kind in REGISTRY.values():
+        assert re.search(r"[A-Z]\w+.*\b(19|20)\d\d\b", kind.reference)
+        assert kind.reference in text() and kind.reference in markdown()
 
 
 def test_orders_of_families():

@@ -14,6 +14,14 @@ from ..stepmap import StepMap
 from ..symbolic import Fast, Vector
 from .laws import variational_laws
 
+SUGGESTED = (
+    "StormerVerlet", "Midpoint", "Gauss", "Lobatto", "GeometricNonholonomic", "McLachlanPerlmutter", "DiscreteGradient",
+    "DormandPrince8",
+)  # fmt: skip
+"""What to take where a method does not apply: the first two of these that do."""
+
+NONLINEAR = "a constraint is nonlinear in the velocities."
+
 
 class Method(ABC):
     """An integrator. Its claims are class attributes; `tests/conformance` checks every one of them.
@@ -37,6 +45,9 @@ class Method(ABC):
     first_law: ClassVar[bool] = False
     second_law: ClassVar[bool] = False
 
+    reference: ClassVar[str] = ""
+    """Where it comes from."""
+
     impulsive: ClassVar[bool] = False
     """Whether momenta at the nodes lack part of the reaction there, so that velocities follow by projection."""
 
@@ -55,8 +66,30 @@ class Method(ABC):
     carries: ClassVar[Literal["momentum", "velocity"]]
     """What the state holds besides positions."""
 
-    def check(self, system: System) -> None:  # noqa: B027  (most methods take every system)
-        """Raise a MethodError if the method does not apply to the system."""
+    def obstacle(self, system: System) -> str:
+        """Why the method does not apply to the system; an empty text if it does."""
+        return ""
+
+    def takes(self, system: System) -> bool:
+        """Whether the method applies to the system."""
+        return not self._objection(system)
+
+    def _objection(self, system: System) -> str:
+        return "it has entropies." if system.entropies and not self.thermal else self.obstacle(system)
+
+    def check(self, system: System) -> None:
+        """Raise a MethodError if the method does not apply to the system, with the names of two that do."""
+        if why := self._objection(system):
+            instead = [repr(m) for m in self.instead() if m.takes(system)]
+            raise MethodError(
+                f"{type(self).__name__} does not apply to {system.name!r}: {why} Use {' or '.join(instead[:2])}."
+            )
+
+    def instead(self) -> list[Method]:
+        """Methods to be suggested where this one does not apply, the best first."""
+        from . import REGISTRY
+
+        return [REGISTRY[name]() for name in SUGGESTED]
 
     @abstractmethod
     def step_map(self, system: System) -> StepMap:
@@ -84,10 +117,9 @@ class VariationalMethod(Method):
     impulsive = True
     carries = "momentum"
 
-    def check(self, system: System) -> None:
+    def obstacle(self, system: System) -> str:
         """Discrete constraints are those of linear ones, pulled back by the rule."""
-        if not all(c.is_linear for c in system.constraints):
-            refuse(self, system, "a constraint is nonlinear in the velocities.", "Use GeometricNonholonomic().")
+        return "" if all(c.is_linear for c in system.constraints) else NONLINEAR
 
     @abstractmethod
     def discrete_lagrangian(self, L: Density, q0: Vector, q1: Vector, t: Fast, h: Fast) -> Fast:
@@ -105,8 +137,3 @@ class VariationalMethod(Method):
     def laws(self, system: System) -> dict[str, Fast]:
         """Energy and entropy by the rule of the discrete Lagrangian."""
         return variational_laws(system, self.discrete_lagrangian) if self.thermal else {}
-
-
-def refuse(method: Method, system: System, why: str, instead: str) -> None:
-    """Raise the error of a method that does not apply."""
-    raise MethodError(f"{type(method).__name__} does not apply to {system.name!r}: {why} {instead}")

@@ -10,7 +10,7 @@ from ..errors import MethodError
 from ..model.system import System
 from ..stepmap import StepMap
 from ..symbolic import Fast
-from .base import Method, refuse
+from .base import Method
 from .midpoint import Midpoint
 
 # First halves of palindromic sequences for base methods of order 2, with the middle last.
@@ -42,6 +42,8 @@ class Composition(Method):
     The second law is not kept, whatever is composed: in a step backward friction cools.
     """
 
+    reference = "M. Suzuki, H. Yoshida, Phys. Lett. A 146 and 150, 1990; W. Kahan and R.-C. Li, Math. Comp. 66, 1997"
+
     def __init__(
         self, method: Method | None = None, order: int | None = None, coefficients: Sequence[float] | None = None
     ):
@@ -55,12 +57,11 @@ class Composition(Method):
         if order is not None and coefficients is not None:
             raise MethodError("Composition: give either order= or coefficients=, not both.")
         self.method = method
-        self.coefficients = tuple(map(float, _sequence(method.order, order) if order else coefficients or ()))
+        self.coefficients = tuple(_sequence(method.order, order)) if order else _numbers(coefficients)
         reached = reached_order(self.coefficients, method.order)
         if reached < (order or method.order):
             raise MethodError(
-                f"Composition: these coefficients reach order {reached}, not {order or method.order}. They must add up to 1 "
-                f"and be palindromic, and the odd powers of a sequence of order 4 or more add up to 0."
+                f"Composition: these coefficients reach order {reached}, not {order or method.order}. They must add up to 1."
             )
         self._order = order or reached
 
@@ -109,15 +110,23 @@ class Composition(Method):
         """As the composed method."""
         return self.method.first_law
 
-    symmetric = True
+    @property
+    def symmetric(self) -> bool:  # type: ignore[override]
+        """Whether the coefficients read the same backward, to rounding."""
+        return all(abs(a - b) < 1e-14 for a, b in zip(self.coefficients, reversed(self.coefficients), strict=True))
+
     node_multipliers = False  # that of the first substep is only as good as that substep
 
-    def check(self, system: System) -> None:
+    def obstacle(self, system: System) -> str:
         """It takes what the composed method takes, where the order is known to be reached."""
-        self.method.check(system)
-        if system.constraints and self.order > self.method.composable_constrained:
-            why = f"under constraints its order would be {self.method.composable_constrained}, not {self.order}."
-            refuse(self, system, why, f"Use Composition(Midpoint(), order={self.order}).")
+        reached = self.method.composable_constrained
+        if system.constraints and self.order > reached and self.method.takes(system):
+            return f"under constraints its order would be {reached}, not {self.order}."
+        return self.method.obstacle(system)
+
+    def instead(self) -> list[Method]:
+        """First of all the midpoint rule, composed to the same order."""
+        return [Composition(Midpoint(), order=max(self.order, 4)), *super().instead()]
 
     def step_map(self, system: System) -> StepMap:
         """The step of the method, repeated with fractions of h."""
@@ -130,11 +139,30 @@ class Composition(Method):
         return self.method.laws(system)
 
     def __repr__(self) -> str:
-        return f"Composition({self.method!r}, order={self.order})"
+        usual = self.method.order < self.order and self.coefficients == tuple(_sequence(self.method.order, self.order))
+        told = f"order={self.order}" if usual else f"coefficients={list(self.coefficients)}"
+        return f"Composition({self.method!r}, {told})"
+
+
+def _numbers(given: object) -> tuple[float, ...]:
+    """Coefficients of one's own."""
+    try:
+        numbers = tuple(float(c) for c in given)  # type: ignore[attr-defined]
+    except (TypeError, ValueError):
+        numbers = ()
+    if not numbers or not all(map(math.isfinite, numbers)) or isinstance(given, str):
+        raise MethodError(
+            f"Composition: coefficients = {given!r}. Expected numbers that add up to 1, such as [0.5, 0.5]."
+        )
+    return numbers
 
 
 def _sequence(base: int, order: int) -> list[float]:
     """A palindromic sequence for a base method of the given order."""
+    if isinstance(order, bool) or not isinstance(order, int):
+        raise MethodError(
+            f"Composition: order = {order!r} ({type(order).__name__}). Expected a whole number: 4, 6 or 8."
+        )
     if base == 2 and order in _SEQUENCES:
         half = _SEQUENCES[order]
         return [*half, *half[-2::-1]]

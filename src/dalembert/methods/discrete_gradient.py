@@ -28,7 +28,7 @@ from ..stepmap import Block, StepMap
 from ..symbolic import Fast, fast, gradient, substitute
 from ..theory.lagrange import momenta, multipliers
 from ..theory.thermo import friction_heat
-from .base import Method, refuse
+from .base import NONLINEAR, Method
 from .laws import entropy_flows
 from .quadrature import gauss_nodes, rounded, weights
 
@@ -39,6 +39,10 @@ class DiscreteGradient(Method):
     With entropies it keeps both laws: the first to the accuracy of the quadrature, the second exactly, for every h.
     """
 
+    reference = (
+        "G. R. W. Quispel and D. I. McLaren, J. Phys. A 41, 2008; under constraints E. Celledoni, M. Farre Puiggali, "
+        "E. H. Hoiseth and D. Martin de Diego, J. Nonlinear Sci. 29, 2019"
+    )
     order = 2
     symmetric = True
     constraints = True
@@ -63,10 +67,9 @@ class DiscreteGradient(Method):
         """As the energy."""
         return self.energy
 
-    def check(self, system: System) -> None:
+    def obstacle(self, system: System) -> str:
         """The mean of a constraint's coefficients must not depend on velocities."""
-        if not all(c.is_linear for c in system.constraints):
-            refuse(self, system, "a constraint is nonlinear in the velocities.", "Use GeometricNonholonomic().")
+        return "" if all(c.is_linear for c in system.constraints) else NONLINEAR
 
     def step_map(self, system: System) -> StepMap:
         """One block: the step velocity, a velocity at each quadrature node, the multipliers."""

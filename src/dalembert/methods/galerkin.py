@@ -8,7 +8,7 @@ from ..discrete.maps import Density
 from ..errors import MethodError
 from ..model.system import System
 from ..symbolic import Fast, Vector, fast
-from .base import VariationalMethod, refuse
+from .base import VariationalMethod
 from .quadrature import gauss_nodes, lagrange_polynomial, lobatto_nodes, rounded, value, weights
 
 
@@ -19,6 +19,9 @@ class Galerkin(VariationalMethod):
     Galerkin(s, "lobatto") uses s + 1 Lobatto points, and Galerkin(1, "lobatto") is the trapezoidal rule.
     """
 
+    reference = (
+        "S. Ober-Bloebaum and N. Saake, Higher order Galerkin variational integrators, Adv. Comput. Math. 41, 2015"
+    )
     symplectic, symmetric = True, True
 
     def __init__(self, degree: int = 2, quadrature: Literal["gauss", "lobatto"] = "gauss"):
@@ -56,11 +59,9 @@ class Galerkin(VariationalMethod):
             total += h * fast(rounded(b)) * L(q, v, t + fast(rounded(c)) * h)
         return total
 
-    def check(self, system: System) -> None:
+    def obstacle(self, system: System) -> str:
         """Constraints would have to hold inside the step too."""
-        if system.constraints:
-            instead = "Use Lobatto(s) for holonomic constraints, Composition(Midpoint(), order=4) for kinematic ones."
-            refuse(self, system, "it has constraints.", instead)
+        return "it has constraints." if system.constraints else ""
 
     def __repr__(self) -> str:
         return f"Galerkin({self.degree})" if self.quadrature == "gauss" else f"Galerkin({self.degree}, 'lobatto')"

@@ -10,6 +10,8 @@ from .quadrature import collocation, gauss_nodes, rounded, weights
 class Gauss(PartitionedRungeKutta):
     """Gauss collocation with s stages: implicit, order 2s, symplectic, symmetric; s = 1 is the midpoint rule."""
 
+    reference = "J. C. Butcher, Math. Comp. 18, 1964; symplectic: J. M. Sanz-Serna, BIT 28, 1988"
+
     def __init__(self, stages: int = 2):
         if stages not in (1, 2, 3, 4):
             raise MethodError(f"Gauss({stages!r}): the number of stages is 1, 2, 3 or 4; the order is twice that.")

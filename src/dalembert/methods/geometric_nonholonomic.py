@@ -23,23 +23,23 @@ from ..model.system import System
 from ..stepmap import Block, StepMap
 from ..symbolic import Fast, fast, substitute
 from ..theory.lagrange import momenta, multipliers
-from .base import Method, refuse
+from .base import Method
 from .trapezoidal import Trapezoidal
 
 
 class GeometricNonholonomic(Method):
     """Geometric nonholonomic integrator: order 2, symmetric; velocities at the nodes satisfy the constraints."""
 
+    reference = "S. Ferraro, D. Iglesias and D. Martin de Diego, Nonlinearity 21, 2008"
     order = 2
     symmetric = True
     constraints = True
     composable_constrained = 4  # the multipliers are carried along, and only so well
     carries = "momentum"
 
-    def check(self, system: System) -> None:
+    def obstacle(self, system: System) -> str:
         """For kinematic constraints; holonomic ones would hold only in their velocities."""
-        if not system.kinematic or system.holonomic:
-            refuse(self, system, "it is for kinematic constraints only.", "Use Rattle() or Lobatto(s), or Midpoint().")
+        return "" if system.kinematic and not system.holonomic else "it is for kinematic constraints only."
 
     def step_map(self, system: System) -> StepMap:
         """Velocity at the node, free step, velocity and multipliers at the next node."""

@@ -6,7 +6,6 @@ import mpmath
 
 from ..errors import MethodError
 from ..model.system import System
-from .base import refuse
 from .partitioned import PartitionedRungeKutta, Tableau
 from .quadrature import collocation, lobatto_nodes, rounded, weights
 
@@ -17,6 +16,11 @@ class Lobatto(PartitionedRungeKutta):
     Constraints hold at every stage and velocities are admissible at the nodes. s = 2 is Stormer-Verlet, and under
     constraints RATTLE.
     """
+
+    reference = (
+        "L. O. Jay, Symplectic partitioned Runge-Kutta methods for constrained Hamiltonian systems, SIAM J. Numer. Anal. 33, "
+        "1996"
+    )
 
     def __init__(self, stages: int = 3):
         if stages not in (2, 3, 4, 5):
@@ -40,6 +44,7 @@ class Lobatto(PartitionedRungeKutta):
 class Rattle(PartitionedRungeKutta):
     """RATTLE: order 2, symplectic, symmetric; positions and velocities both satisfy holonomic constraints."""
 
+    reference = "H. C. Andersen, Rattle: a velocity version of the Shake algorithm, J. Comput. Phys. 52, 1983"
     order = 2
 
     def __init__(self) -> None:
@@ -49,11 +54,9 @@ class Rattle(PartitionedRungeKutta):
         """Lobatto IIIA-IIIB with two stages."""
         return Lobatto(2).tableau()
 
-    def check(self, system: System) -> None:
+    def obstacle(self, system: System) -> str:
         """For systems with holonomic constraints; without, it would be Stormer-Verlet."""
-        if not system.constraints:
-            refuse(self, system, "it has no constraints.", "Use StormerVerlet() or Trapezoidal().")
-        super().check(system)
+        return super().obstacle(system) if system.constraints else "it has no constraints."
 
     def __repr__(self) -> str:
         return "Rattle()"

@@ -19,12 +19,15 @@ from ..model.system import System
 from ..stepmap import Block, StepMap
 from ..symbolic import Fast, fast, substitute
 from ..theory.lagrange import momenta, multipliers, reaction
-from .base import Method, refuse
+from .base import Method
 
 
 class McLachlanPerlmutter(Method):
     """Reversible nonholonomic leapfrog: order 2, symmetric; the constraints hold in the middle of every step."""
 
+    reference = (
+        "R. McLachlan and M. Perlmutter, Integrators for nonholonomic mechanical systems, J. Nonlinear Sci. 16, 2006"
+    )
     order = 2
     symmetric = True
     constraints = True
@@ -32,10 +35,9 @@ class McLachlanPerlmutter(Method):
     composable_constrained = 4  # more is lost at the start, where the constraint holds at the node, not in mid-step
     carries = "momentum"
 
-    def check(self, system: System) -> None:
+    def obstacle(self, system: System) -> str:
         """For kinematic constraints."""
-        if not system.kinematic or system.holonomic:
-            refuse(self, system, "it is for kinematic constraints only.", "Use Rattle() or Lobatto(s), or Midpoint().")
+        return "" if system.kinematic and not system.holonomic else "it is for kinematic constraints only."
 
     def step_map(self, system: System) -> StepMap:
         """Drift, reflection, drift: three blocks."""

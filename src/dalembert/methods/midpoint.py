@@ -14,6 +14,7 @@ class Midpoint(VariationalMethod):
     by O(h^2).
     """
 
+    reference = "J. E. Marsden and M. West, Discrete mechanics and variational integrators, Acta Numerica 10, 2001"
     order, symplectic, symmetric = 2, True, True
     thermal, second_law = True, True
 

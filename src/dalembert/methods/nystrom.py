@@ -10,7 +10,7 @@ from ..model.system import System
 from ..stepmap import Block, StepMap
 from ..symbolic import Fast, fast, free_names, substitute
 from ..theory.lagrange import motion_residual
-from .base import Method, refuse
+from .base import Method
 
 _ROWS: tuple[tuple[float, ...], ...] = (
     (),
@@ -195,16 +195,16 @@ class Nystrom12(Method):
     Anal. 7 (1987) 423-430, the formula RKN12(10)17M, here with a fixed step. Not symplectic; the fastest way to many digits.
     """
 
+    reference = "J. R. Dormand, M. E. A. El-Mikkawy and P. J. Prince, IMA J. Numer. Anal. 7, 1987"
     order = 12
     carries = "velocity"
 
-    def check(self, system: System) -> None:
+    def obstacle(self, system: System) -> str:
         """Accelerations must be functions of positions and time alone."""
-        instead = "Use DormandPrince8() or Gauss(4)."
         if system.constraints:
-            refuse(self, system, "it has constraints, whose reactions depend on velocities.", instead)
-        if free_names(motion_residual(system)) & {v.name for v in system.velocities}:
-            refuse(self, system, "its accelerations depend on velocities.", instead)
+            return "it has constraints, whose reactions depend on velocities."
+        moving = free_names(motion_residual(system)) & {v.name for v in system.velocities}
+        return "its accelerations depend on velocities." if moving else ""
 
     def step_map(self, system: System) -> StepMap:
         """Q_i = q + c_i h v + h^2 sum a_ij A_j, each with its acceleration A_i: one linear block per stage."""

@@ -23,7 +23,7 @@ from ..model.system import System
 from ..stepmap import Block, StepMap
 from ..symbolic import Fast, fast, gradient, substitute
 from ..theory.lagrange import momenta
-from .base import Method, refuse
+from .base import Method
 
 
 class Tableau(NamedTuple):
@@ -51,14 +51,13 @@ class PartitionedRungeKutta(Method):
     def tableau(self) -> Tableau:
         """The coefficients."""
 
-    def check(self, system: System) -> None:
+    def obstacle(self, system: System) -> str:
         """Kinematic constraints have no place here; holonomic ones need stages at both ends."""
         if system.kinematic:
-            refuse(self, system, "it has kinematic constraints.", "Use Midpoint() or Trapezoidal().")
+            return "it has kinematic constraints."
         t = self.tableau()
         ends = not any(t.a[0]) and tuple(t.a[-1]) == tuple(t.b) and not any(row[-1] for row in t.A)
-        if system.constraints and not ends:
-            refuse(self, system, "its stages do not include both ends of the step.", "Use Lobatto(s) or Rattle().")
+        return "its stages do not include both ends of the step." if system.constraints and not ends else ""
 
     def step_map(self, system: System) -> StepMap:
         """The stages as one block; under constraints, a second block makes the velocity at the end admissible."""

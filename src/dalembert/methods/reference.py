@@ -16,6 +16,7 @@ class Reference(Method):
     Constraints enter differentiated (index reduced), so they hold to the tolerance, not to rounding; so do both laws of heat.
     """
 
+    reference = "E. Hairer, S. P. Norsett and G. Wanner, Solving Ordinary Differential Equations I, 1993 (DOP853)"
     order = 8
     adaptive = True
     thermal = True

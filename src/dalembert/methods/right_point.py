@@ -13,6 +13,7 @@ class RightPoint(VariationalMethod):
     With entropies the law of entropy holds exactly on every step, so does the second law; the energy is off by O(h).
     """
 
+    reference = "J. E. Marsden and M. West, Discrete mechanics and variational integrators, Acta Numerica 10, 2001"
     order, symplectic = 1, True
     thermal, second_law = True, True
 

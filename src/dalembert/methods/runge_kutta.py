@@ -114,6 +114,7 @@ class RungeKutta4(ExplicitRungeKutta):
     Its weights are positive, so that it keeps the second law, but not the first.
     """
 
+    reference = "W. Kutta, Z. Math. Phys. 46, 1901"
     order = 4
 
     def tableau(self) -> tuple[Sequence[Sequence[Any]], Sequence[Any]]:
@@ -128,6 +129,9 @@ class DormandPrince8(ExplicitRungeKutta):
     Some of its weights are negative: with long steps friction may cool, against the second law.
     """
 
+    reference = (
+        "P. J. Prince and J. R. Dormand, High order embedded Runge-Kutta formulae, J. Comput. Appl. Math. 7, 1981"
+    )
     order = 8
 
     def tableau(self) -> tuple[Sequence[Sequence[Any]], Sequence[Any]]:

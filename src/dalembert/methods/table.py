@@ -1,7 +1,7 @@
 """The table of all methods, made from the classes: claims are read, what a method accepts is tried out.
 
 Nothing here is typed by hand: a family's order is fitted to its sizes, implicitness is read off step maps, and what a
-method accepts is what its `check` does not refuse.
+method accepts is what it `takes`.
 """
 
 from __future__ import annotations
@@ -54,7 +54,8 @@ def markdown(rows: Sequence[MethodRow] | None = None) -> str:
     """The table in Markdown."""
     head, *body = _cells(method_table() if rows is None else rows)
     lines = [head, ["---"] * len(head), *([f"`{name}`", *rest] for name, *rest in body)]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines) + f"\n\n{NOTE}\n"
+    sources = [f"* {', '.join(f'`{name}`' for name in names)}: {said}." for said, names in references().items()]
+    return "\n".join([*(f"| {' | '.join(line)} |" for line in lines), "", NOTE, "", *sources]) + "\n"
 
 
 def text(rows: Sequence[MethodRow] | None = None) -> str:
@@ -62,7 +63,16 @@ def text(rows: Sequence[MethodRow] | None = None) -> str:
     cells = _cells(method_table() if rows is None else rows)
     widths = [max(len(row[k]) for row in cells) for k in range(len(cells[0]))]
     lines = ["  ".join(c.ljust(w) for c, w in zip(row, widths, strict=True)).rstrip() for row in cells]
-    return "\n".join([lines[0], "-" * max(map(len, lines)), *lines[1:], "", NOTE]) + "\n"
+    sources = [f"{', '.join(names)}: {said}." for said, names in references().items()]
+    return "\n".join([lines[0], "-" * max(map(len, lines)), *lines[1:], "", NOTE, "", *sources]) + "\n"
+
+
+def references() -> dict[str, list[str]]:
+    """Where methods come from, and which come from there."""
+    found: dict[str, list[str]] = {}
+    for name, kind in REGISTRY.items():
+        found.setdefault(kind.reference, []).append(name)
+    return found
 
 
 def _cells(rows: Sequence[MethodRow]) -> list[list[str]]:
@@ -77,7 +87,7 @@ def _cells(rows: Sequence[MethodRow]) -> list[list[str]]:
 def _row(kind: type[Method]) -> MethodRow:
     size, orders = _sizes(kind)
     variants = _variants(kind)
-    accepted = {name: [_takes(m, system) for m in variants] for name, system in probes().items()}
+    accepted = {name: [m.takes(system) for m in variants] for name, system in probes().items()}
     kept = {
         "momenta": "momentum", "constraints": "constraints", "energy": "energy",
         "first law": "first_law", "second law": "second_law",
@@ -190,19 +200,9 @@ def _constant_masses() -> dict[str, System]:
     return {name: System(name, [x, y, z], **common, constraints=given) for name, given in constraints.items()}
 
 
-def _takes(method: Method, system: System) -> bool:
-    if system.entropies and not method.thermal:
-        return False
-    try:
-        method.check(system)
-    except MethodError:
-        return False
-    return True
-
-
 def _iterates(method: Method, systems: Mapping[str, System]) -> dict[str, bool]:
     """For every system that the method accepts: whether a step solves nonlinear equations."""
-    maps = {name: method.step_map(s) for name, s in systems.items() if _takes(method, s)}
+    maps = {name: method.step_map(s) for name, s in systems.items() if method.takes(s)}
     return {name: any(not block.is_linear for block in m.blocks) for name, m in maps.items()}
 
 

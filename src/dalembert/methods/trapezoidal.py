@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..discrete.maps import Density
 from ..model.system import System
 from ..symbolic import Fast, Vector, fast, free_names, gradient, jacobian
-from .base import VariationalMethod, refuse
+from .base import VariationalMethod
 
 
 def trapezoidal(L: Density, q0: Vector, q1: Vector, t: Fast, h: Fast) -> Fast:
@@ -21,6 +21,7 @@ class Trapezoidal(VariationalMethod):
     temperature both change within a step. The energy is off by O(h^2).
     """
 
+    reference = "J. E. Marsden and M. West, Discrete mechanics and variational integrators, Acta Numerica 10, 2001"
     thermal = True
 
     order, symplectic, symmetric = 2, True, True
@@ -33,25 +34,23 @@ class Trapezoidal(VariationalMethod):
 class StormerVerlet(VariationalMethod):
     """Stormer-Verlet: the trapezoidal rule where it is explicit, so for separable systems only; order 2."""
 
+    reference = "L. Verlet, Computer experiments on classical fluids I, Phys. Rev. 159, 1967"
     order, symplectic, symmetric = 2, True, True
 
     def discrete_lagrangian(self, L: Density, q0: Vector, q1: Vector, t: Fast, h: Fast) -> Fast:
         """h/2 L(q0, v, t) + h/2 L(q1, v, t + h) with v = (q1 - q0)/h."""
         return trapezoidal(L, q0, q1, t, h)
 
-    def check(self, system: System) -> None:
+    def obstacle(self, system: System) -> str:
         """Separable: constant mass matrix, potential and forces without velocities, no constraints."""
-        super().check(system)
-        instead = "Use Trapezoidal(), the same rule for any system, or Midpoint()."
         velocities = {v.name for v in system.velocities}
         places = {q.name for q in system.coordinates}
         if system.constraints:
-            refuse(self, system, "it has constraints, and the explicit step cannot satisfy them.", instead)
+            return "it has constraints, and the explicit step cannot satisfy them."
         momenta = gradient(system.lagrangian, system.velocities)
         masses = free_names(m for row in jacobian(momenta, system.velocities) for m in row)
         if masses & (velocities | places | {"t"}):
-            refuse(self, system, "its mass matrix is not constant.", instead)
+            return "its mass matrix is not constant."
         if free_names(gradient(system.lagrangian, system.coordinates)) & velocities:
-            refuse(self, system, "its potential depends on velocities.", instead)
-        if free_names(fast(f) for f in system.force) & velocities:
-            refuse(self, system, "a force depends on velocities.", instead)
+            return "its potential depends on velocities."
+        return "a force depends on velocities." if free_names(fast(f) for f in system.force) & velocities else ""

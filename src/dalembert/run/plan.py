@@ -12,7 +12,7 @@ from ..discrete.equations import step_map
 from ..discrete.system import DiscreteSystem
 from ..engine.machine import Stepper
 from ..errors import StartError
-from ..methods.base import Method, VariationalMethod, refuse
+from ..methods.base import Method, VariationalMethod
 from ..model.system import System
 from ..theory import pointwise as maps
 from .progress import Report
@@ -37,8 +37,6 @@ def check_method(system: System, method: Method) -> None:
 
 @lru_cache(maxsize=64)
 def _check(system: System, method: Method) -> None:
-    if system.entropies and not method.thermal:
-        refuse(method, system, "it has entropies.", "Use Midpoint() or DiscreteGradient().")
     method.check(system)
 
 
