@@ -53,7 +53,10 @@ def fast(expression: Any) -> Fast:
 
     if isinstance(expression, str):
         return symengine.Symbol(expression)
-    return _converted(expression) if isinstance(expression, sympy.Basic) else symengine.sympify(expression)
+    try:
+        return _converted(expression) if isinstance(expression, sympy.Basic) else symengine.sympify(expression)
+    except symengine.SympifyError as error:
+        raise TypeError(f"{expression!r} is no expression") from error
 
 
 @lru_cache(maxsize=1024)

@@ -82,12 +82,18 @@ class FiniteDifferenceMap(_Map):
 
 
 class ProductMap(_Map):
-    """One map for each coordinate, then one for each entropy: ProductMap(left_map, midpoint_map) for two of them."""
+    """One map for each coordinate, then one for each entropy: ProductMap(left_map, midpoint_map) for two of them.
+
+    An explicit time is taken in the middle of the step.
+    """
 
     def __init__(self, *maps: FiniteDifferenceMap):
         if not maps or not all(isinstance(m, FiniteDifferenceMap) for m in maps):
             raise ModelError(f"ProductMap{maps!r}: give one FiniteDifferenceMap for each coordinate, in order.")
         self.maps = maps
+
+    def __repr__(self) -> str:
+        return f"ProductMap({', '.join(map(repr, self.maps))})"
 
     def base(self, q0: Any, q1: Any) -> Any:
         """The base point of each coordinate by its own map."""
@@ -101,20 +107,48 @@ class CustomMap(_Map):
 
     The lists hold the coordinates, then the entropies, in the order of the system, and so must the lists returned. It must
     send (q, q) to the zero velocity at q, and be invertible near there; `discretise` checks both.
+
+    instant: the fraction of the step at which an explicit time is taken
     """
 
-    def __init__(self, base: Callable[..., Any], velocity: Callable[..., Any] | None = None):
-        self._base, self._velocity = base, velocity
+    def __init__(
+        self,
+        base: Callable[..., Any],
+        velocity: Callable[..., Any] | None = None,
+        instant: Any = 0.5,
+    ):
+        if not callable(base) or not (velocity is None or callable(velocity)):
+            raise ModelError(
+                f"CustomMap({base!r}, {velocity!r}): give functions, base(q0, q1) and velocity(q0, q1, h), that return lists."
+            )
+        self._base, self._velocity, self._b = base, velocity, FiniteDifferenceMap(instant).b
+
+    def __repr__(self) -> str:
+        names = [getattr(f, "__name__", repr(f)) for f in (self._base, self._velocity) if f is not None]
+        return f"CustomMap({', '.join(names)})"
+
+    def instant(self, t: Fast, h: Fast) -> Fast:
+        """t + instant h."""
+        return t + fast(self._b) * h
 
     def base(self, q0: Any, q1: Any) -> Any:
         """The given base point."""
-        return vector([fast(x) for x in self._base(list(q0), list(q1))])
+        return self._result("base", self._base, list(q0), list(q1))
 
     def velocity(self, q0: Any, q1: Any, h: Any) -> Any:
         """The given velocity, or the difference quotient."""
         if self._velocity is None:
             return (q1 - q0) / h
-        return vector([fast(x) for x in self._velocity(list(q0), list(q1), h)])
+        return self._result("velocity", self._velocity, list(q0), list(q1), h)
+
+    def _result(self, role: str, function: Callable[..., Any], *given: Any) -> Vector:
+        try:
+            return vector([fast(x) for x in function(*given)])
+        except (TypeError, ValueError) as error:
+            taken = "q0, q1" if role == "base" else "q0, q1, h"
+            raise ModelError(
+                f"CustomMap: {role}({taken}) is to return a list of expressions, one per coordinate; here: {error}."
+            ) from error
 
 
 def check_map(map: Any, names: Sequence[str], entropies: Sequence[str] = ()) -> None:

@@ -6,7 +6,7 @@ rho_d(q0, q1, S0, S1) = 0 for every entropy. `discretise` makes one from a `Syst
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -85,15 +85,16 @@ class DiscreteSystem:
             return checks.symbols(checks.expression(given, role), slots | {step}, role)
 
         def forces(given: Mapping[Coordinate, Any] | None, role: str) -> tuple[Expr, ...]:
-            for key in given or {}:
-                if key not in q:
-                    raise ModelError(f"{role}: {key} is not among the coordinates {_names(q)}.")
+            _check_keys(given, q, role)
             return tuple(checked((given or {}).get(c, 0), f"{role} on {c}") for c in q)
 
         def friction(given: Mapping[Any, Any] | None, role: str) -> tuple[tuple[Expr, ...], ...]:
             shares = _shares(given, q, S, role)
             return tuple(forces(shares.get(s), role) for s in S)
 
+        variations, constraints, entropy_laws = _listed(
+            variations=variations, constraints=constraints, entropy_laws=entropy_laws
+        )
         if len(variations) != len(constraints):
             raise ModelError(
                 f"{name}: {len(variations)} variations but {len(constraints)} constraints. A step is determined only if "
@@ -110,7 +111,7 @@ class DiscreteSystem:
         given = checked(lagrangian, "lagrangian")
         minus, plus = forces(force_minus, "force_minus"), forces(force_plus, "force_plus")
         rubs = friction(friction_minus, "friction_minus"), friction(friction_plus, "friction_plus")
-        chi = tuple(checked(c, "constraint") for c in constraints)
+        chi = tuple(_binding(checked(c, "constraint"), q) for c in constraints)
         laws = tuple(checked(r, "entropy law") for r in entropy_laws)
         rubbing = [f for side in rubs for row in side for f in row]
         self._put(
@@ -152,6 +153,34 @@ class DiscreteSystem:
 
 def _names(symbols: Sequence[Any]) -> str:
     return ", ".join(s.name for s in symbols)
+
+
+def _listed(**given: Any) -> Iterator[tuple[Any, ...]]:
+    """Lists of expressions."""
+    for role, expressions in given.items():
+        if isinstance(expressions, str | Expr) or not isinstance(expressions, Iterable):
+            raise ModelError(f"{role}: got {expressions!r}. Expected a list of expressions: {role}=[...].")
+        yield tuple(expressions)
+
+
+def _check_keys(given: Any, q: Sequence[Coordinate], role: str) -> None:
+    if not (given is None or isinstance(given, Mapping)):
+        raise ModelError(f"{role}: got {given!r}. Expected {{{q[0]}: expression}}.")
+    for key in given or {}:
+        if isinstance(key, str):
+            raise ModelError(f"{role}: got the text {key!r}. Use the coordinate itself: {{{q[0]}: expression}}.")
+        if key not in q:
+            raise ModelError(f"{role}: {key} is not among the coordinates {_names(q)}.")
+
+
+def _binding(constraint: Expr, q: Sequence[Coordinate]) -> Expr:
+    """A constraint on the end of the step."""
+    if not constraint.free_symbols & {c.at(1) for c in q}:
+        raise ModelError(
+            f"constraint {constraint}: it does not contain {' or '.join(str(c.at(1)) for c in q)}, so it says nothing about "
+            f"where a step ends."
+        )
+    return constraint
 
 
 def _shares(given: Any, q: Sequence[Coordinate], S: Sequence[Entropy], role: str) -> Mapping[Any, Any]:
@@ -248,7 +277,14 @@ def _applied(map: Discretisation, density: Density, q: Sequence[Coordinate]) -> 
     inner = interior_slots(q, len(getattr(map, "interior", ())))
     own = [vector(inner[i : i + n]) for i in range(0, len(inner), n)]
     q0, q1 = vector([c.at(0) for c in q]), vector([c.at(1) for c in q])
-    return map.discrete_lagrangian(density, q0, q1, fast(time), fast(step), *own)
+    result = map.discrete_lagrangian(density, q0, q1, fast(time), fast(step), *own)
+    try:
+        return fast(result)
+    except TypeError:
+        raise ModelError(
+            f"discretise: the formula discrete_lagrangian of {map!r} returned {result!r}. Expected an expression; is there a "
+            f"return in it?"
+        ) from None
 
 
 def _density(expression: Any, q: Sequence[Coordinate]) -> Density:

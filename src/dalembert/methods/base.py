@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Container
 from typing import ClassVar, Literal
 
 from ..discrete.equations import step_map
@@ -19,6 +20,12 @@ SUGGESTED = (
     "DormandPrince8",
 )  # fmt: skip
 """What to take where a method does not apply: the first two of these that do."""
+
+
+def is_size(given: object, sizes: Container[int]) -> bool:
+    """Whether a number of stages or nodes is a whole number among those allowed; 2.0 and True are not."""
+    return hasattr(given, "__index__") and not isinstance(given, bool) and given in sizes
+
 
 NONLINEAR = "a constraint is nonlinear in the velocities."
 

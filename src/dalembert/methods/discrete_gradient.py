@@ -28,7 +28,7 @@ from ..stepmap import Block, StepMap
 from ..symbolic import Fast, fast, gradient, substitute
 from ..theory.lagrange import momenta, multipliers
 from ..theory.thermo import friction_heat
-from .base import NONLINEAR, Method
+from .base import NONLINEAR, Method, is_size
 from .laws import entropy_flows
 from .quadrature import gauss_nodes, rounded, weights
 
@@ -51,7 +51,7 @@ class DiscreteGradient(Method):
     carries = "momentum"
 
     def __init__(self, nodes: int = 4):
-        if not (isinstance(nodes, int) and 1 <= nodes <= 8):
+        if not is_size(nodes, range(1, 9)):
             raise MethodError(
                 f"DiscreteGradient({nodes!r}): the number of quadrature nodes is a whole number from 1 to 8."
             )

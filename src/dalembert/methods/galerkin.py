@@ -8,7 +8,7 @@ from ..discrete.maps import Density
 from ..errors import MethodError
 from ..model.system import System
 from ..symbolic import Fast, Vector, fast
-from .base import VariationalMethod
+from .base import VariationalMethod, is_size
 from .quadrature import gauss_nodes, lagrange_polynomial, lobatto_nodes, rounded, value, weights
 
 
@@ -25,7 +25,7 @@ class Galerkin(VariationalMethod):
     symplectic, symmetric = True, True
 
     def __init__(self, degree: int = 2, quadrature: Literal["gauss", "lobatto"] = "gauss"):
-        if degree not in (1, 2, 3, 4):
+        if not is_size(degree, (1, 2, 3, 4)):
             raise MethodError(f"Galerkin({degree!r}): the degree is 1, 2, 3 or 4; the order is twice that.")
         if quadrature not in ("gauss", "lobatto"):
             raise MethodError(f"Galerkin({degree}, {quadrature!r}): the quadrature is 'gauss' or 'lobatto'.")

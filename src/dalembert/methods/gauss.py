@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ..errors import MethodError
+from .base import is_size
 from .partitioned import PartitionedRungeKutta, Tableau
 from .quadrature import collocation, gauss_nodes, rounded, weights
 
@@ -13,7 +14,7 @@ class Gauss(PartitionedRungeKutta):
     reference = "J. C. Butcher, Math. Comp. 18, 1964; symplectic: J. M. Sanz-Serna, BIT 28, 1988"
 
     def __init__(self, stages: int = 2):
-        if stages not in (1, 2, 3, 4):
+        if not is_size(stages, (1, 2, 3, 4)):
             raise MethodError(f"Gauss({stages!r}): the number of stages is 1, 2, 3 or 4; the order is twice that.")
         super().__init__(stages)
 

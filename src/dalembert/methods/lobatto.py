@@ -6,6 +6,7 @@ import mpmath
 
 from ..errors import MethodError
 from ..model.system import System
+from .base import is_size
 from .partitioned import PartitionedRungeKutta, Tableau
 from .quadrature import collocation, lobatto_nodes, rounded, weights
 
@@ -23,7 +24,7 @@ class Lobatto(PartitionedRungeKutta):
     )
 
     def __init__(self, stages: int = 3):
-        if stages not in (2, 3, 4, 5):
+        if not is_size(stages, (2, 3, 4, 5)):
             raise MethodError(f"Lobatto({stages!r}): the number of stages is 2, 3, 4 or 5; the order is 2s - 2.")
         super().__init__(stages)
 

@@ -13,7 +13,7 @@ from sympy.core.function import AppliedUndef
 
 from ..errors import ModelError, ModelWarning
 from ..symbolic import fast, gradient, number, substitute
-from .coordinates import Acceleration, Coordinate, Momentum, Parameter, Slot, time
+from .coordinates import Acceleration, Coordinate, Entropy, Momentum, Parameter, Slot, time
 
 if TYPE_CHECKING:
     from .system import System
@@ -77,6 +77,9 @@ def symbols(expr: Expr, known: Iterable[sympy.Symbol], role: str) -> Expr:
 
 def _remedy(s: sympy.Symbol, known: set[sympy.Symbol]) -> str:
     names = ", ".join(sorted(str(k) for k in known))
+    place = s if isinstance(s, Coordinate | Entropy) else getattr(s, "coordinate", None)
+    if any(isinstance(k, Slot) and k.coordinate == place for k in known):
+        return f"Discrete systems are stated at the two ends of a step: use {place}.at(0) and {place}.at(1)."
     if isinstance(s, Acceleration):
         return "Accelerations follow from the equations; they cannot be given. Use positions, velocities and time."
     if isinstance(s, Momentum | Slot) and s.coordinate in known:

@@ -16,7 +16,7 @@ from ..methods.base import Method, VariationalMethod
 from ..model.system import System
 from ..theory import pointwise as maps
 from .progress import Report
-from .start import Start, point_map, two_position_momenta
+from .start import Start, check_first_node, point_map, two_position_momenta
 from .trajectory import Trajectory
 from .values import Array, columns
 
@@ -103,6 +103,8 @@ class Plan:
     def first_carry(self, stepper: Stepper, start: Start, rows: Array) -> Array:
         """The state at the first node, and the unknowns to expect in the first step."""
         unknowns = stepper.stepmap.sought
+        if isinstance(self.system, DiscreteSystem):
+            check_first_node(self.system, start, rows, self.h)
         if start.kind == "two positions":
             p = two_position_momenta(self._discrete(start), start, rows, self.h)
             velocity = (start.second - start.q) / self.h

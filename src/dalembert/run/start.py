@@ -10,13 +10,14 @@ from typing import Literal
 import numpy as np
 
 from ..discrete.equations import interior_residual, interior_unknowns, momentum_minus, step_velocity
+from ..discrete.flow import beginnings
 from ..discrete.system import DiscreteSystem
 from ..engine.machine import PointMap
 from ..errors import StartError
 from ..model.coordinates import Coordinate, Entropy, step, time
 from ..model.system import System
 from ..stepmap import Block, pointwise
-from ..symbolic import fast, substitute
+from ..symbolic import fast, free_names, jacobian, substitute
 from ..theory import pointwise as maps
 from .values import Array, Values, by_name, columns, lanes
 
@@ -219,6 +220,26 @@ def _refuse_positions(system: System, start: Start, value: Array, row: Array) ->
         raise StartError(
             f"start: the position violates {system.constraints[a[k]].expression} = 0{_lane(start, int(lane))}: its value is "
             f"{value[lane, a[k]]:.6g}. Correct the position; one step towards the constraint gives {{{hint}}}."
+        )
+
+
+def check_first_node(system: DiscreteSystem, start: Start, rows: Array, h: float) -> None:
+    """Constraints that a step imposes on its end alone, as holonomic ones, hold at every node: at the first one too."""
+    first, names = [c.at(0).name for c in system.coordinates], [p.name for p in system.parameters]
+    pairs = zip(system.constraints, beginnings(system), strict=True)
+    chi = [here for there, here in pairs if not free_names([there]) & set(first)]
+    if not chi:
+        return
+    outputs = {str(k): e for k, e in enumerate([*chi, *(d for row in jacobian(chi, first) for d in row)])}
+    compiled = point_map(pointwise(f"{system.name}, first node", [*first, time.name], names, outputs))
+    table = compiled(np.column_stack([start.q, _times(start)]), rows, h=h)[0]
+    value, slope = table[:, : len(chi)], table[:, len(chi) :].reshape(len(table), len(chi), -1)
+    excess = np.nan_to_num(np.abs(value) - OFF * np.abs(slope * start.q[:, None, :]).sum(axis=-1), nan=-1.0)
+    lane, k = np.unravel_index(int(excess.argmax()), excess.shape)
+    if excess[lane, k] > 0:
+        raise StartError(
+            f"start: the first position violates {system.read(chi[k])} = 0{_lane(start, int(lane))}: its value is "
+            f"{value[lane, k]:.6g}. The constraint holds at every node; correct the position."
         )
 
 
