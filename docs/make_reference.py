@@ -34,7 +34,7 @@ CHAPTERS = {
         "discretise", "DiscreteSystem", "FiniteDifferenceMap", "ProductMap", "CustomMap", "left_map", "midpoint_map",
         "right_map",
     ],
-    "Motion": ["simulate", "Event", "Trajectory", "Status", "audit", "load"],
+    "Motion": ["simulate", "flow", "Event", "Trajectory", "Status", "audit", "load"],
     "What follows from a discrete system or a method": [
         "regularity", "momentum_map", "nonholonomic_momentum", "linear_recurrence", "exact_discrete_lagrangian", "order_of",
         "modified_equation", "modified_hamiltonian", "energy_report", "existence", "convergence", "contraction",

@@ -51,6 +51,7 @@ _LATER = {
     "right_map": "discrete.maps",
     "evaluate": "run.evaluate",
     "simulate": "run.simulate",
+    "flow": "run.flow",
     "Trajectory": "run.trajectory",
     "load": "run.storage",
     "Status": "engine.status",
@@ -113,6 +114,7 @@ if TYPE_CHECKING:
     from .run.events import Event
     from .run.exact import energy_report, exact_discrete_lagrangian, order_of
     from .run.existence import existence
+    from .run.flow import flow
     from .run.modes import normal_modes
     from .run.principle import generalised_principle, hamilton_principle
     from .run.regularity import regularity
@@ -164,7 +166,7 @@ _STATED = [
     "hamilton_principle", "generalised_principle", "energy_balance", "entropy_production",
     "discretise", "DiscreteSystem", "FiniteDifferenceMap", "ProductMap", "CustomMap", "left_map", "midpoint_map",
     "right_map",
-    "simulate", "Event", "Trajectory", "Status", "audit", "load", "gallery",
+    "simulate", "flow", "Event", "Trajectory", "Status", "audit", "load", "gallery",
     "regularity", "momentum_map", "nonholonomic_momentum", "linear_recurrence", "exact_discrete_lagrangian", "order_of",
     "modified_equation", "modified_hamiltonian", "energy_report", "existence", "convergence", "contraction",
 ]  # fmt: skip

@@ -31,6 +31,13 @@ ENOUGH = 8
 """Turning points of a deviation from which on a drift can be told from part of an oscillation."""
 
 
+NOTHING = (
+    "Nothing is known to be conserved: no coordinate is cyclic in L_d, and there are no constraints. Declare a symmetry with "
+    "dalembert.momentum_map(system, {x: -y, y: x})."
+)
+"""What the audit of a discrete system says that has no row."""
+
+
 @dataclass(frozen=True)
 class Row:
     """One quantity: what theory and method promise, and what happened."""
@@ -137,6 +144,8 @@ class Audit(Shown):
         rows = [(r.quantity, r.theory, r.promise, f"{r.value:.6g}", f"{r.deviation:.1e}", r.verdict) for r in self.rows]
         why = [f"{r.quantity}: {r.theory}, because {r.reason}." for r in self.rows if r.reason]
         why += [f"{r.quantity}: {r.note}" for r in self.rows if r.note]
+        if not rows:
+            return [self.title, "", NOTHING]
         return [self.title, "", Table(head, rows), *([""] if why else []), *why]
 
     def __getitem__(self, quantity: str) -> Row:
@@ -153,7 +162,8 @@ def audit(run: Trajectory, invariants: Mapping[str, Any] | None = None) -> Audit
     positive, friction that opposes the motion.
     """
     lanes = "" if run.lanes is None else f", worst of {run.lanes} lanes"
-    title = f"{run.system.name}, {run.method!r}, h = {run.h:g}, t = {run.time[0]:g} to {run.time[-1]:g}{lanes}"
+    by = f"{run.system.name}, {run.method!r}" if run.method else run.system.name
+    title = f"{by}, h = {run.h:g}, t = {run.time[0]:g} to {run.time[-1]:g}{lanes}"
     if isinstance(run.system, DiscreteSystem):
         return Audit(title, tuple(_discrete_rows(run, run.system)))
     rows = [*_rows(run, run.system), *_claimed(run, invariants or {}), *_constraint_rows(run, run.system)]

@@ -102,6 +102,17 @@ def test_the_same_method_in_other_words_has_the_same_terms():
         assert all(same(u, v) for u, v in zip(H.terms, K.terms, strict=True))
 
 
+def test_a_finite_difference_map_is_analysed_as_the_method_of_its_discrete_lagrangian():
+    for map, method in (
+        (da.left_map, da.LeftPoint()),
+        (da.midpoint_map, da.Midpoint()),
+        (da.right_map, da.RightPoint()),
+    ):
+        a, b = (modified_hamiltonian(PENDULUM, m, 2).expression for m in (map, method))
+        assert sympy.simplify(a - b) == 0
+    assert modified_equation(PENDULUM, da.FiniteDifferenceMap(sympy.Rational(1, 3)), 1).first == 1  # control: order 1
+
+
 def test_gauss_coefficients_come_back_as_fractions():
     """Gauss(2) is of order 4, and its H_5 has rational coefficients although the tableau is in decimals."""
     found = modified_hamiltonian(PENDULUM, da.Gauss(2), 4)
@@ -185,6 +196,10 @@ def test_a_method_that_is_not_symplectic_fails_the_symmetry_of_j_f():
 
 
 def test_what_cannot_be_done_is_said():
+    with pytest.raises(
+        ModelError, match=r"modified_equation: got <DiscreteSystem .* Expected a System and a method or a map"
+    ):
+        modified_equation(da.discretise(PENDULUM, da.left_map), da.left_map, 1)
     disk = da.gallery.load("rolling-disk").system
     damped = da.gallery.load("damped-spring").system
     with pytest.raises(ModelError, match="has constraints"):

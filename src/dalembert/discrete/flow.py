@@ -16,7 +16,7 @@ backward, mu at each node is the lambda of the forward motion there.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import sympy
 
@@ -93,12 +93,13 @@ def beginnings(system: DiscreteSystem) -> list[Fast]:
     return [chi if free_names([chi]) & first else substitute(chi, earlier) for chi in system.constraints]
 
 
-def pair_map(system: DiscreteSystem) -> StepMap:
+def pair_map(system: DiscreteSystem, backward: bool = False) -> StepMap:
     """The discrete flow (q0, q1) -> (q1, q2), between times t, t + h and t + h, t + 2h; unknowns (q2 - q1)/h and lambda.
 
     D1 L_d(q1, q2) + F_d-(q1, q2) + D2 L_d(q0, q1) + F_d+(q0, q1) + h lambda_a omega^a(q1) = 0,   chi(q1, q2) = 0
 
-    With entropies the state is (q0, q1, S0, S1), with rho = 0 on it, and rho(q1, q2, S1, S2) = 0 is solved too.
+    With entropies the state is (q0, q1, S0, S1), with rho = 0 on it, and rho(q1, q2, S1, S2) = 0 is solved too. Backward the
+    same equations are solved for the pair before, (q0, q1) -> (q-1, q0).
     """
     q, S, h = system.coordinates, system.entropies, fast(step)
     if system.interior:
@@ -106,22 +107,28 @@ def pair_map(system: DiscreteSystem) -> StepMap:
             f"pair_map: {system.name!r} has positions inside the step, so two positions do not tell the momentum. Use "
             f"step_map, which carries it along."
         )
-    later: Slots = {c.at(0): fast(c.at(1)) for c in (*q, *S)} | {time: fast(time) + h}
-    later |= {c.at(1): fast(c.at(1)) + h * fast(step_velocity(c)) for c in (*q, *S)}
-    at_node: Slots = {c: fast(c.at(1)) for c in q} | {time: fast(time) + h}
+    middle: Literal[0, 1] = 0 if backward else 1
+    other: Literal[0, 1] = 1 if backward else 0
+    way = -h if backward else h
+    given: Slots = {time: fast(time)}
+    sought: Slots = {time: fast(time) + way} | {c.at(other): fast(c.at(middle)) for c in (*q, *S)}
+    sought |= {c.at(middle): fast(c.at(middle)) + way * fast(step_velocity(c)) for c in (*q, *S)}
+    earlier, later = (sought, given) if backward else (given, sought)
+    at_node: Slots = {time: later[time]} | {c: fast(c.at(middle)) for c in q}
     balance = [
-        plus - substitute(minus, later) + h * substitute(r, at_node)
+        substitute(plus, earlier) - substitute(minus, later) + h * substitute(r, at_node)
         for plus, minus, r in zip(momentum_plus(system), momentum_minus(system), node_reaction(system), strict=True)
     ]
-    constraints = [substitute(chi, later) for chi in system.constraints]
-    laws = [substitute(law, later) for law in system.entropy_laws]
+    held = beginnings(system) if backward else system.constraints
+    constraints = [substitute(chi, sought) for chi in held]
+    laws = [substitute(law, sought) for law in system.entropy_laws]
     names = tuple(s.name for s in (*(step_velocity(c) for c in q), *multipliers(system)))
     return StepMap(
-        name=f"{system.name}, pairs",
+        name=f"{system.name}, pairs{' backward' if backward else ''}",
         state=(*(c.at(k).name for k in (0, 1) for c in q), *(s.at(k).name for k in (0, 1) for s in S)),
         parameters=tuple(p.name for p in system.parameters),
         blocks=blocks(names, [*balance, *constraints], S, laws),
-        update=tuple(e for group in (q, S) for k in (0, 1) for e in (later[c.at(k)] for c in group)),
+        update=tuple(e for group in (q, S) for k in (0, 1) for e in (sought[c.at(k)] for c in group)),
         outputs={m.name: fast(m) for m in multipliers(system)},
     )
 

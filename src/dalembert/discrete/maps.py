@@ -10,12 +10,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import sympy
 
 from ..errors import ModelError
 from ..symbolic import Fast, Vector, fast, gradient, number, vector
+
+if TYPE_CHECKING:
+    from ..model.system import System
+    from ..stepmap import StepMap
+    from .system import DiscreteSystem
 
 Density = Callable[[Vector, Vector, Fast], Fast]
 """A function of position, velocity and time: a Lagrangian, a power, a constraint."""
@@ -51,6 +56,18 @@ class _Map:
     def discrete_lagrangian(self, L: Density, q0: Vector, q1: Vector, t: Fast, h: Fast) -> Fast:
         """h L(base point, velocity, base time)."""
         return h * L(self.base(q0, q1), self.velocity(q0, q1, h), self.instant(t, h))
+
+    def discrete_system(self, system: System) -> DiscreteSystem:
+        """The discrete system it makes of a system."""
+        from .system import discretise
+
+        return discretise(system, self)
+
+    def step_map(self, system: System) -> StepMap:
+        """The motion of that discrete system, step by step: the map as a method, for backward error analysis."""
+        from .equations import step_map
+
+        return step_map(self.discrete_system(system))
 
 
 @dataclass(frozen=True)

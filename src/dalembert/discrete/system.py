@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from sympy import Expr, Symbol
+from sympy import Expr, Matrix, Symbol
 
 from ..errors import ModelError
 from ..model import checks, thermal
@@ -121,6 +121,27 @@ class DiscreteSystem:
             entropies=S, entropy_laws=tuple(map(fast, laws)),
             **_all_forces(minus, plus, *rubs),
         )  # fmt: skip
+
+    @property
+    def legendre_minus(self) -> dict[Coordinate, Expr]:
+        """The discrete Legendre transform at the beginning of a step, p0 = -D1 L_d - F_d-, in the slots."""
+        from .equations import momentum_minus
+
+        return dict(zip(self.coordinates, map(self.read, momentum_minus(self)), strict=True))
+
+    @property
+    def legendre_plus(self) -> dict[Coordinate, Expr]:
+        """The discrete Legendre transform at the end of a step, p1 = D2 L_d + F_d+, in the slots."""
+        from .equations import momentum_plus
+
+        return dict(zip(self.coordinates, map(self.read, momentum_plus(self)), strict=True))
+
+    @property
+    def step_matrix(self) -> Matrix:
+        """The matrix that determines a step, in the slots: K = D2 D1 L_d + D2 F_d-, bordered by h omega^T and D2 chi."""
+        from .flow import step_matrix
+
+        return Matrix([[self.read(e) for e in row] for row in step_matrix(self)])
 
     def interior_slots(self) -> list[Fast]:
         """The symbols of the interior positions: all coordinates of the first, then of the second."""

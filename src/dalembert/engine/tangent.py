@@ -11,6 +11,15 @@ import numpy as np
 from ..stepmap import TIME, StepMap, pointwise
 from ..symbolic import Fast, jacobian
 from .machine import Array, PointMap
+from .status import Status
+
+
+class NoStep(ArithmeticError):
+    """There is no step from a state; `status` says why."""
+
+    def __init__(self, message: str, status: Status):
+        super().__init__(message)
+        self.status = status
 
 
 @lru_cache(maxsize=64)
@@ -49,7 +58,7 @@ def _substep(stepmap: StepMap, state: Array, parameters: Any, h: float, t: float
     compiled, shapes = _derivatives(stepmap)
     values, status = compiled(np.append(state, t)[None, :], np.atleast_2d(parameters), h=h, t=t)
     if status[0]:
-        raise ArithmeticError(f"{stepmap.name}: no step from this state (status {int(status[0])}).")
+        raise NoStep(f"{stepmap.name}: no step from this state.", Status(int(status[0])))
     part, at = {}, 0
     for name, rows, columns in shapes:
         part[name] = values[0, at : at + rows * columns].reshape(rows, columns)

@@ -258,8 +258,9 @@ class Trajectory:
 
     def __repr__(self) -> str:
         count = "" if self.lanes is None else f"{self.lanes} lanes, "
+        by = f", {self.method!r}" if self.method else ""
         ended = "" if self.ok else f", {int((self.codes[:, 0] != 0).sum())} lane(s) ended early"
         return (
             f"<Trajectory of {self.system.name!r}: {count}{len(self.time)} records, t = {self.time[0]:g} to "
-            f"{self.time[-1]:g}, h = {self.h:g}, {self.method!r}{ended}>"
+            f"{self.time[-1]:g}, h = {self.h:g}{by}{ended}>"
         )

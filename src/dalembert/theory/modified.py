@@ -157,12 +157,11 @@ def _told(terms: list[Fast], read: Any, most: int = 12) -> str:
 
 
 def modified_equation(system: System, method: OneStep, order: int) -> ModifiedEquation:
-    """The modified equation of a method applied to a system, up to and including h^order.
+    """The modified equation of a method (or a finite-difference map) applied to a system, up to and including h^order.
 
     In positions and momenta, or positions and velocities for methods that carry those.
     """
-    mechanical(system, "modified_equation")
-    stepmap = _stepmap(system, method, order)
+    stepmap = _stepmap(system, method, order, "modified_equation")
     fields, _ = _analysed(stepmap, order + 1)
     return ModifiedEquation(system, repr(method), order, stepmap.state, tuple(map(tuple, fields)))
 
@@ -172,8 +171,7 @@ def modified_hamiltonian(system: System, method: OneStep, order: int) -> Modifie
 
     f_j = J^-1 grad H_j is checked by value for every j; a method that is not symplectic fails this, and is refused.
     """
-    mechanical(system, "modified_hamiltonian")
-    stepmap = _stepmap(system, method, order)
+    stepmap = _stepmap(system, method, order, "modified_hamiltonian")
     if any(not vanishes(f) for f in system.force):
         raise ModelError(
             f"modified_hamiltonian: {system.name!r} has forces without a potential. Use modified_equation."
@@ -215,13 +213,19 @@ def _not_hamiltonian(method: OneStep, why: str) -> str:
     )
 
 
-def _stepmap(system: System, method: OneStep, order: int) -> StepMap:
-    if not (isinstance(order, int) and order >= 0):
+def _stepmap(system: System, method: OneStep, order: int, what: str) -> StepMap:
+    if not isinstance(system, System):
+        raise ModelError(
+            f"{what}: got {system!r}. Expected a System and a method or a map: {what}(system, midpoint_map, order=2). The "
+            f"system that a discrete one was made from is its attribute `system`."
+        )
+    mechanical(system, what)
+    if isinstance(order, bool) or not (isinstance(order, int) and order >= 0):
         raise ModelError(f"order = {order!r}: the highest power of h that is wanted; give a whole number such as 2.")
     if system.constraints:
         raise ModelError(f"backward error analysis: {system.name!r} has constraints. It is for systems without.")
     if not hasattr(method, "step_map") or isinstance(method, type):
-        raise MethodError(f"backward error analysis: {method!r} is no method. Give one such as Midpoint().")
+        raise MethodError(f"backward error analysis: {method!r} is no method. Give one such as Midpoint(), or a map.")
     return method.step_map(system)
 
 
