@@ -41,7 +41,7 @@ CASES = {
     "a setting that is no number": ("run pendulum --set m=heavy", "--set m=heavy: 'heavy' is not a number."),
     "a step backward": (
         "run pendulum --h -0.1",
-        "h = -0.1: the step is a positive number. To go backward in time, reverse the velocities.",
+        "h = -0.1: the step is a positive number. One step backward is flow(..., backward=True).",
     ),
     "an end before the start": (
         "run pendulum --until -1",

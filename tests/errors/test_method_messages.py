@@ -36,7 +36,7 @@ def test_a_sound_run_is_accepted():
     assert spring(steps=np.int32(2), every=np.int64(2), h=sympy.Rational(1, 10)).ok
 
 
-POSITIVE = "the step is a positive number. To go backward in time, reverse the velocities."
+POSITIVE = "the step is a positive number. One step backward is flow(..., backward=True)."
 
 
 @table(
@@ -45,9 +45,9 @@ POSITIVE = "the step is a positive number. To go backward in time, reverse the v
     ("a step that is no number", lambda: spring(h=float("nan")), f"h = nan: {POSITIVE}"),
     ("an infinite step", lambda: spring(h=float("inf")), f"h = inf: {POSITIVE}"),
     ("nothing for a step", lambda: spring(h=None), f"h = None: {POSITIVE}"),
-    ("a word for a step", lambda: spring(h="small"), f"h = small: {POSITIVE}"),
+    ("a word for a step", lambda: spring(h="small"), f"h = 'small': {POSITIVE}"),
     ("a symbol for a step", lambda: spring(h=m), f"h = m: {POSITIVE}"),
-    ("a step per lane", lambda: spring(h=np.array([0.1, 0.2])), f"h = [0.1 0.2]: {POSITIVE}"),
+    ("a step per lane", lambda: spring(h=np.array([0.1, 0.2])), f"h = array([0.1, 0.2]): {POSITIVE}"),
     (
         "neither until nor steps",
         lambda: spring(steps=None),
@@ -64,6 +64,12 @@ POSITIVE = "the step is a positive number. To go backward in time, reverse the v
         "until = 1 lies before the start at t = 2.5. Give a later time, or another start time.",
     ),
     ("a negative number of steps", lambda: spring(steps=-1), "steps = -1: give a whole number from 0."),
+    ("steps as a text", lambda: spring(steps="3"), "steps = '3': give a whole number from 0."),
+    (
+        "an end as a text",
+        lambda: spring(until="3"),
+        "until = '3': give a time, one number, that so many steps can reach.",
+    ),
     ("half a step", lambda: spring(steps=2.5), "steps = 2.5: give a whole number from 0."),
     (
         "every 0 steps",

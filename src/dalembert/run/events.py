@@ -1,7 +1,7 @@
 """Events: something happens when an expression crosses zero.
 
-The motion is computed in short stretches with every node at hand. Where an event changes sign between two nodes, the
-fraction of the step at which it vanishes is found with the method itself, so the crossing is as accurate as the motion.
+The motion is computed in short stretches with every node at hand (`Stretches`). A step in which an event changes sign is
+walked through from event to event (`Walk`): each place is found with the method itself, so it is as accurate as the motion.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-from sympy import sympify
 
 from ..engine.kernels import STATUS_WIDTH
 from ..engine.machine import Stepper
@@ -21,6 +20,7 @@ from ..model import checks
 from ..model.coordinates import Parameter
 from ..model.system import System
 from ..theory import pointwise as maps
+from .progress import Progress
 from .start import Start, point_map
 from .values import Array
 
@@ -31,11 +31,13 @@ STRETCH = 256
 """Steps computed before events are looked for; a stretch is begun again after an event that changes the motion."""
 
 MOST = 50
-"""Events within one step at which it is said that they accumulate."""
+"""Actions within one step, after which it is said that they accumulate."""
 
+MOMENT = 1e-6
+"""The part of a step after an action in which nobody can say on which side of zero rounding has left the event."""
 
-AFTER = (1e-9, 1e-6, 1e-3, 1e-2, 1e-1, 1.0)
-"""Fractions of the rest of a step, after an action, at which the next event is looked for: bounces may become short."""
+TOGETHER = 1e-12
+"""Events that are less than this part of a step apart are at one place."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,6 +45,10 @@ class Event:
     """When `expression` crosses zero, stop, record the crossing, or act: {x.dot: -x.dot} changes the state there.
 
     direction: +1 only where it rises, -1 only where it falls, 0 both ways
+
+    Crossings are seen by the sign at nodes and after actions: an expression that crosses zero twice within one step, and
+    so has the same sign at both its ends, is not seen; take h so small that it crosses once. To begin at zero, or to be
+    taken across zero by the action of an event, is not to cross it.
     """
 
     expression: Any
@@ -51,7 +57,11 @@ class Event:
     name: str = "event"
 
     def __post_init__(self) -> None:
-        if not (self.action in ("stop", "record") or isinstance(self.action, Mapping)):
+        object.__setattr__(self, "expression", _that_varies(self.expression))
+        if isinstance(self.action, Mapping) and self.action:
+            changes = {k: checks.expression(e, "Event") for k, e in self.action.items()}
+            object.__setattr__(self, "action", changes)
+        elif self.action not in ("stop", "record"):
             raise ModelError(
                 f"Event: action = {self.action!r}. Expected 'stop', 'record', or what to change: {{x.dot: -x.dot}}."
             )
@@ -59,26 +69,43 @@ class Event:
             raise ModelError(f"Event: direction = {self.direction!r}. Expected -1 (falls), 0 (both) or 1 (rises).")
 
     @property
+    def changes(self) -> Mapping[Any, Any]:
+        """What the event changes; nothing, if it stops or records."""
+        return self.action if isinstance(self.action, Mapping) else {}
+
+    @property
     def parameters(self) -> set[Parameter]:
         """The parameters that occur in the event."""
-        told = [self.expression, *(self.action.values() if isinstance(self.action, Mapping) else ())]
-        return {s for e in told for s in getattr(e, "free_symbols", ()) if isinstance(s, Parameter)}
+        told = [self.expression, *self.changes.values()]
+        return {s for e in told for s in e.free_symbols if isinstance(s, Parameter)}
 
-    def with_values(self, values: Mapping[Any, float]) -> Event:
+    def with_values(self, values: Mapping[Any, Any]) -> Event:
         """The event with numbers in place of parameters that the system does not have."""
-        action = self.action
-        if isinstance(action, Mapping):
-            action = {k: sympify(e).xreplace(values) for k, e in action.items()}
-        return replace(self, expression=sympify(self.expression).xreplace(values), action=action)
+        changes = {k: e.xreplace(values) for k, e in self.changes.items()}
+        return replace(self, expression=self.expression.xreplace(values), action=changes or self.action)
 
     def check(self, system: System) -> None:
         """Every symbol must belong to the system."""
         known = {*system.coordinates, *system.velocities}
-        checks.symbols(checks.expression(self.expression, "event"), known, "event")
-        for key, value in self.action.items() if isinstance(self.action, Mapping) else ():
+        checks.symbols(self.expression, known, "event")
+        for key, value in self.changes.items():
             if key not in known:
-                raise ModelError(f"event: {key} cannot be changed; change coordinates or velocities of the system.")
-            checks.symbols(checks.expression(value, "event"), known, "event")
+                names = ", ".join(s.name for s in (*system.coordinates, *system.velocities))
+                raise ModelError(
+                    f"event: the action changes {key!r}. Expected one of the symbols {names}, without quotes."
+                )
+            checks.symbols(value, known, "event")
+
+
+def _that_varies(given: Any) -> Any:
+    """The expression of an event, which must be able to vanish at one time and not at another."""
+    expression = checks.expression(given, "Event")
+    if all(isinstance(s, Parameter) for s in expression.free_symbols):
+        raise ModelError(
+            f"Event: the expression is the constant {expression}, it never crosses zero. Expected coordinates, velocities "
+            f"or time in it, such as x - 1."
+        )
+    return expression
 
 
 @dataclass(frozen=True)
@@ -98,200 +125,272 @@ class Stretches:
 
     plan: Plan
     stepper: Stepper
+    carry: Array
     events: Sequence[Event]
 
     def __post_init__(self) -> None:
-        plan = self.plan
+        plan, lanes = self.plan, len(self.carry)
         assert isinstance(plan.system, System)
         assert plan.method is not None
         self.system, self.h, self.t0 = plan.system, plan.h, plan.t0
-        self.rows = np.ascontiguousarray(np.broadcast_to(plan.rows, (plan.lanes or 1, plan.rows.shape[1])))
+        self.rows = np.ascontiguousarray(np.broadcast_to(plan.rows, (lanes, plan.rows.shape[1])))
+        self.records = np.full((lanes, len(plan.times), self.stepper.width), np.nan)
+        self.codes = np.zeros((lanes, STATUS_WIDTH), dtype=np.int64)
+        self.codes[:, 1] = plan.begin
+        self.residual = np.full(lanes, np.nan)
         self.crossings: list[Crossing] = []
-        names = {str(k): e.expression for k, e in enumerate(self.events)}
-        self._values = point_map(maps.quantity_map(self.system, names))
+        # of each event, where an action less than a moment before the present node has put it (else `since` is 0)
+        self.side, self.since = np.zeros((2, lanes, len(self.events)))
+        self.direction = np.array([e.direction for e in self.events])
+        values = {str(k): e.expression for k, e in enumerate(self.events)}
+        self._values = point_map(maps.quantity_map(self.system, values))
         self._velocity = point_map(maps.velocity_map(self.system, plan.method.impulsive))
-        self._actions = [point_map(maps.quantity_map(self.system, _complete(self.system, e))) for e in self.events]
+        state = (*self.system.coordinates, *self.system.velocities)
+        whole = {k: {s.name: e.changes.get(s, s) for s in state} for k, e in enumerate(self.events) if e.changes}
+        self._changed = {k: point_map(maps.quantity_map(self.system, after)) for k, after in whole.items()}
 
-    def advance(self, lanes: Array, carry: Array, codes: Array, out: Array, begin: int, steps: int, every: int) -> None:
-        """Advance some lanes by `steps` steps; `out` holds rows for nodes that are multiples of `every`."""
-        for at in range(begin, begin + steps, STRETCH):
-            size = min(STRETCH, begin + steps - at)
-            lanes = lanes[codes[lanes, 0] == 0]
-            if len(lanes):
-                self._stretch(lanes, carry, codes, out, at, size, every)
+    def recall(self, earlier: Sequence[Crossing]) -> None:
+        """An event of the run that is continued may have acted a moment before the node where this one begins."""
+        begin, names = self.plan.begin, np.array([e.name for e in self.events])
+        for c in earlier:
+            since = MOMENT + (c.time - self.t0) / self.h - begin
+            if since > 0:
+                side = _side(self.ahead(c.lane, self.points(c.lane, self.carry[[c.lane]], begin)))
+                self.side[c.lane, names == c.name] = side[names == c.name]
+                self.since[c.lane, names == c.name] = since
 
-    def _stretch(self, lanes: Array, carry: Array, codes: Array, out: Array, at: int, size: int, every: int) -> None:
-        trial = np.ascontiguousarray(carry[lanes])
-        nodes = np.full((len(lanes), size + 1, self.stepper.width), np.nan)
-        status = np.zeros((len(lanes), codes.shape[1]), dtype=np.int64)
-        status[:, 1:] = codes[lanes, 1:]
+    def advance(self) -> None:
+        """The whole motion, into `records`, `codes` and `crossings`."""
+        plan, end = self.plan, self.plan.begin + self.plan.steps
+        with Progress(plan.progress, plan.steps) as shown:
+            for at in range(plan.begin, max(end, plan.begin + 1), STRETCH):
+                self._stretch(at, min(at + STRETCH, end))
+                shown.tell(min(at + STRETCH, end) - plan.begin)
+        self.crossings.sort(key=lambda c: c.lane)
+
+    def _stretch(self, at: int, end: int) -> None:
+        """Advance all lanes from node to node; one whose motion an event changes goes on by itself from the next node."""
+        waiting = [(np.flatnonzero(self.codes[:, 0] == 0), at)]
+        while waiting:
+            lanes, begin = waiting.pop()
+            nodes, *after = self._computed(lanes, begin, end)
+            for i, lane in enumerate(map(int, lanes)):
+                walk = self._watched(lane, nodes[i], begin)
+                if walk is None:
+                    self._keep(lane, nodes[i], begin)
+                    self.carry[lane], self.codes[lane], self.residual[lane] = (a[i] for a in after)
+                elif self._arrived(walk, nodes[i, : walk.k - begin + 2], begin):
+                    waiting.append((np.array([lane]), walk.k + 1))
+
+    def _computed(self, lanes: Array, begin: int, end: int) -> tuple[Array, Array, Array, Array]:
+        """All nodes of some lanes as if there were no events; carry, codes and residual after them."""
+        nodes = np.full((len(lanes), end - begin + 1, self.stepper.width), np.nan)
+        carry, codes, residual = self.carry[lanes], self.codes[lanes], np.full(len(lanes), np.nan)
         self.stepper.advance(
-            trial, np.ascontiguousarray(self.rows[lanes]), status, np.full(len(lanes), np.nan), nodes,
-            begin=at, steps=size, every=1, closing=True, row=0, t0=self.t0, h=self.h,
+            carry, self.rows[lanes], codes, residual, nodes,
+            begin=begin, steps=end - begin, every=1, closing=True, row=0, t0=self.t0, h=self.h,
         )  # fmt: skip
-        for i, lane in enumerate(lanes):
-            found = self._crossings(int(lane), nodes[i], at)
-            stop = next(((j, k) for j, k in found if self.events[k].action != "record"), None)
-            for j, k in found:
-                if stop is None or (j, k) == stop or j < stop[0]:
-                    self._happen(int(lane), nodes[i, j], at + j, k)
-            last = size if stop is None else stop[0]
-            _keep(out[lane], nodes[i, : last + 1], at, every)
-            if stop is None:
-                carry[lane], codes[lane] = trial[i], status[i]
-            else:
-                self._interrupted(int(lane), carry, codes, out, nodes[i, last], at + last, at + size, stop[1], every)
+        return nodes, carry, codes, residual
 
-    def _interrupted(
-        self, lane: int, carry: Array, codes: Array, out: Array, node: Array, k: int, end: int, event: int, every: int
-    ) -> None:
-        """Stop, or act and go on to the next node and to the end of the stretch."""
-        codes[lane, 1] = k
-        if self.events[event].action == "stop":
-            codes[lane, 0] = Status.EVENT
-            return
-        state, fraction = self._acted(lane, node, k, event)
-        if state is None:
-            codes[lane, 0] = Status.EVENTS_ACCUMULATE
-            return
-        carry[lane] = self._part(lane, state, self.t0 + (k + fraction) * self.h, (1 - fraction) * self.h)
-        if not np.isfinite(carry[lane]).all():
-            codes[lane, 0] = Status.NO_SOLUTION
-            return
-        codes[lane, 1] = k + 1
-        self.advance(np.array([lane]), carry, codes, out, k + 1, end - k - 1, every)
-        if end == k + 1:
-            _keep(out[lane], carry[lane][None, : len(self.stepper.stepmap.state)], k + 1, every)
-
-    def _acted(self, lane: int, node: Array, k: int, event: int) -> tuple[Array | None, float]:
-        """The carry after the action, at which fraction of step k; events that follow within the step happen too."""
-        fraction, there = self._located(lane, node, self.t0 + k * self.h, event)
-        n = len(self.system.coordinates)
-        for _ in range(MOST):
-            t, rest = self.t0 + (k + fraction) * self.h, (1 - fraction) * self.h
-            point = self._points(lane, there[None, :], np.array([t]))
-            changed = self._actions[event](point, self.rows[lane : lane + 1])[0]
-            start = Start("velocity", t, changed[:, :n], changed[:, n:], None, point[:, 2 * n : -1])
-            carry = self.plan.first_carry(self.stepper, start, self.rows[lane : lane + 1])[0]
-            later = self._next_event(lane, carry, t, rest)
-            if later is None:
-                return carry, fraction
-            event, part = later
-            there = self._part(lane, carry, t, part * rest)
-            fraction += part * (1 - fraction)
-            self._note(lane, there, self.t0 + (k + fraction) * self.h, event)
-        return None, fraction
-
-    def _next_event(self, lane: int, carry: Array, t: float, rest: float) -> tuple[int, float] | None:
-        """The first acting event in what is left of the step, just after an action, and at which fraction of it."""
-        g = [self._g(lane, self._part(lane, carry, t, f * rest), t + f * rest) for f in AFTER]
-        for j in range(len(AFTER) - 1):
-            acting = [k for k, e in enumerate(self.events) if e.action != "record"]
-            hits = [k for k in acting if _crosses(g[j][k], g[j + 1][k], self.events[k].direction)]
-            found = [(self._root(lane, carry, t, AFTER[j + 1] * rest, k, AFTER[j] / AFTER[j + 1]), k) for k in hits]
-            if found:
-                return min(found)[1], min(found)[0] * AFTER[j + 1]
+    def _watched(self, lane: int, nodes: Array, begin: int) -> Walk | None:
+        """Note what only records; the walk through the first step in which something changes or ends the motion."""
+        g = self.values(lane, self.points(lane, nodes, begin + np.arange(len(nodes))))
+        side, since = _side(g), np.zeros_like(g)
+        side[0] = np.where(self.since[lane] > 0, self.side[lane], side[0])
+        since[0] = self.since[lane]
+        for j in np.flatnonzero(_crosses(side[:-1], g[1:], self.direction).any(axis=1)):
+            walk = Walk(self, lane, begin + int(j), nodes[j], side[j], since[j])
+            walk.go(g[j + 1])
+            if walk.actions or walk.status:
+                return walk
+        self.since[lane] *= len(nodes) == 1  # it was for the first step
         return None
 
-    # places within a step
-    def _part(self, lane: int, carry: Array, t: float, h: float) -> Array:
-        """The carry after a part of a step."""
-        moved = np.ascontiguousarray(carry[None, :].copy())
-        if h <= 0:
-            return moved[0]
-        status, none = np.zeros((1, STATUS_WIDTH), dtype=np.int64), np.zeros((1, 1, self.stepper.width))
-        self.stepper.advance(
-            moved, np.ascontiguousarray(self.rows[lane : lane + 1]), status, np.zeros(1), none,
-            begin=0, steps=1, every=2, closing=False, row=0, t0=t, h=h,
-        )  # fmt: skip
-        if status[0, 0]:
-            return np.full_like(moved[0], np.nan)
-        moved[0, len(self.stepper.stepmap.state) :] = 0  # the next step has another length: forget earlier solutions
-        return moved[0]
+    def _arrived(self, walk: Walk, nodes: Array, begin: int) -> bool:
+        """Keep what is valid after a step that was changed or ended; whether the lane goes on from the node after it."""
+        lane, k, at_node = walk.lane, walk.k, walk.status is Status.EVENT and walk.place == 1
+        carry, failed = walk.moved(1.0)
+        status = int(walk.status or failed)
+        there = status == 0 or at_node
+        self.carry[lane] = carry if there else self.begun(lane, nodes[-2], k)
+        self.codes[lane, :2] = status, k + int(there)
+        self.side[lane], self.since[lane] = walk.side, np.maximum(walk.since - 1, 0)
+        if at_node and walk.actions:  # the node at the end of this step is another one now
+            nodes[-1] = self._computed(np.array([lane]), k + 1, k + 1)[0][0]
+        self._keep(lane, nodes if at_node else nodes[:-1], begin)
+        return status == 0
 
-    def _located(self, lane: int, node: Array, t: float, event: int) -> tuple[float, Array]:
-        """At which fraction of the step from a node an event vanishes, and the carry there."""
-        n = len(self.system.coordinates)
-        velocity = self._points(lane, node[None, :], np.array([t]))[:, n : 2 * n]
-        carry = self.stepper.carry(node[None, : len(self.stepper.stepmap.state)], self._seed(velocity))[0]
-        root = self._root(lane, carry, t, self.h, event, 0.0)
-        return root, self._part(lane, carry, t, root * self.h)
+    def _keep(self, lane: int, nodes: Array, first: int) -> None:
+        """Copy the nodes that are multiples of `every` into their rows."""
+        every = self.plan.every
+        due = nodes[-first % every :: every]
+        row = -(-first // every) - self.plan.first_row
+        self.records[lane, row : row + len(due)] = due
 
-    def _root(self, lane: int, carry: Array, t: float, h: float, event: int, low: float) -> float:
-        """A zero of the event on the method's own motion, by bisection with secants (Illinois)."""
-
-        def g(f: float) -> float:
-            return float(self._g(lane, self._part(lane, carry, t, f * h), t + f * h)[event])
-
-        a, b = low, 1.0
-        ga, gb = g(a), g(b)
-        for _ in range(80):
-            c = b - gb * (b - a) / (gb - ga) if gb != ga else (a + b) / 2
-            c = c if min(a, b) < c < max(a, b) else (a + b) / 2
-            gc = g(c)
-            if gc == 0 or abs(b - a) < 1e-15:
-                return c
-            if gc * gb < 0:
-                a, ga = b, gb
-            else:
-                ga /= 2
-            b, gb = c, gc
-        return b
-
-    def _seed(self, velocity: Array) -> Array:
-        return self.plan.seed(self.stepper.stepmap.sought, velocity)
-
-    # values
-    def _points(self, lane: int, nodes: Array, times: Array) -> Array:
-        """Position, velocity, entropies and time at some nodes."""
-        n, k = len(self.system.coordinates), len(self.system.entropies)
-        q, second, S = nodes[:, :n], nodes[:, n : 2 * n], nodes[:, 2 * n : 2 * n + k]
+    # at points
+    def points(self, lane: int, nodes: Array, k: Any) -> Array:
+        """Position, velocity, entropies and time at some nodes; k says which, and may be a fraction."""
+        n, times = len(self.system.coordinates), np.broadcast_to(self.t0 + k * self.h, len(nodes))
+        q, second, S = np.split(nodes[:, : 2 * n + len(self.system.entropies)], [n, 2 * n], axis=1)
         if self.stepper.stepmap.state[n] != self.system.coordinates[0].dot.name:
-            second = self._velocity(np.column_stack([q, second, S, times]), self.rows[lane : lane + 1])[0]
+            second = self._velocity(np.column_stack([q, second, S, times]), self.rows[[lane]])[0]
         return np.column_stack([q, second, S, times])
 
-    def _g(self, lane: int, node: Array, t: float) -> Array:
-        return self._values(self._points(lane, node[None, :], np.array([t])), self.rows[lane : lane + 1])[0][0]
+    def values(self, lane: int, points: Array) -> Array:
+        """The values of all events at some points."""
+        return self._values(points, self.rows[[lane]])[0]
 
-    def _crossings(self, lane: int, nodes: Array, at: int) -> list[tuple[int, int]]:
-        """(step within the stretch, event) of every change of sign, in order."""
-        times = self.t0 + (at + np.arange(len(nodes))) * self.h
-        g = self._values(self._points(lane, nodes, times), self.rows[lane : lane + 1])[0]
-        found = []
-        for k, event in enumerate(self.events):
-            signs = _crosses(g[:-1, k], g[1:, k], event.direction)
-            found += [(int(j), k) for j in np.flatnonzero(signs)]
-        return sorted(found)
+    def ahead(self, lane: int, point: Array) -> Array:
+        """The values of all events a moment later, on the tangent: the motion itself may have bounced by then."""
+        n, moment = len(self.system.coordinates), MOMENT * self.h
+        rates = np.zeros_like(point)
+        rates[:, :n] = point[:, n : 2 * n]
+        rates[:, n : 2 * n] = point_map(maps.motion_map(self.system))(point, self.rows[[lane]])[0][:, :n]
+        rates[:, -1] = 1
+        return self.values(lane, point + moment * rates)[0]
 
-    def _happen(self, lane: int, node: Array, k: int, event: int) -> None:
-        t = self.t0 + k * self.h
-        fraction, there = self._located(lane, node, t, event)
-        self._note(lane, there, t + fraction * self.h, event)
+    def changed(self, lane: int, point: Array, event: int) -> Array:
+        """The point after the action of an event."""
+        after = point.copy()
+        after[:, : 2 * len(self.system.coordinates)] = self._changed[event](point, self.rows[[lane]])[0]
+        return after
 
-    def _note(self, lane: int, state: Array, t: float, event: int) -> None:
-        point = self._points(lane, state[None, :], np.array([t]))[0]
-        names = [c.name for c in self.system.coordinates]
+    # parts of a step
+    def begun(self, lane: int, node: Array, k: int) -> Array:
+        """The carry at a node, which does not remember earlier steps: its own step may be shorter."""
+        n = len(self.system.coordinates)
+        velocity = self.points(lane, node[None, :], k)[:, n : 2 * n]
+        seed = self.plan.seed(self.stepper.stepmap.sought, velocity)
+        return self.stepper.carry(node[None, : len(self.stepper.stepmap.state)], seed)[0]
+
+    def anew(self, lane: int, point: Array) -> Array:
+        """The carry at a point, as at the start of a motion."""
+        n = len(self.system.coordinates)
+        start = Start("velocity", float(point[0, -1]), point[:, :n], point[:, n : 2 * n], None, point[:, 2 * n : -1])
+        return self.plan.first_carry(self.stepper, start, self.rows[[lane]])[0]
+
+    def part(self, lane: int, carry: Array, t: float, h: float) -> tuple[Array, int]:
+        """The carry after a part of a step, NaN if it fails; and the status."""
+        moved = carry[None, :].copy()
+        if h <= 0:
+            return moved[0], 0
+        status, none = np.zeros((1, STATUS_WIDTH), dtype=np.int64), np.zeros((1, 1, self.stepper.width))
+        self.stepper.advance(
+            moved, self.rows[[lane]], status, np.zeros(1), none,
+            begin=0, steps=1, every=2, closing=False, row=0, t0=t, h=h,
+        )  # fmt: skip
+        moved[0, len(self.stepper.stepmap.state) :] = 0  # the next step has another length: forget earlier solutions
+        return np.where(status[0, 0], np.nan, moved[0]), int(status[0, 0])
+
+
+class Walk:
+    """One step of one lane, from event to event in the order of time.
+
+    Places are fractions of the step. The motion was last begun at the place `origin`: at the node, or by an action. An
+    event is looked for from the place `since` on, where it is on the side `side` of zero.
+    """
+
+    def __init__(self, whole: Stretches, lane: int, k: int, node: Array, side: Array, since: Array):
+        self.whole, self.lane, self.k = whole, lane, k
+        self.origin, self.carry = 0.0, whole.begun(lane, node, k)
+        self.side, self.since, self.happened = side.copy(), since.copy(), np.full_like(since, -np.inf)
+        self.place, self.actions, self.status = 0.0, 0, Status.CONVERGED
+
+    def go(self, end: Array) -> None:
+        """To the end of the step, where the events have these values, or to what ends the motion."""
+        roots = self._roots(end)
+        while roots and not self.status:
+            self.place, k = self._first(roots)
+            del roots[k]
+            event = self.whole.events[k]
+            self.side[k], self.happened[k] = -self.side[k], self.place
+            if self.actions == MOST and event.changes:
+                self.status = Status.EVENTS_ACCUMULATE
+                return
+            point = self._point(self.place)
+            self._note(event, point[0])
+            if event.action == "stop":
+                self.status = Status.EVENT
+            elif event.changes:
+                self._act(k, point)
+                roots = {} if self.status else self._roots(self._values(1.0))
+
+    def _roots(self, end: Array) -> dict[int, float]:
+        """Where events cross zero in what is left of the step."""
+        crossing = np.flatnonzero(_crosses(self.side, end, self.whole.direction) & (self.since <= 1))
+        return {int(k): self._root(int(k)) for k in crossing}
+
+    def _root(self, k: int) -> float:
+        """Where event k leaves its side of zero: by secants (Illinois), then by halves if g is flat there, or jumps."""
+
+        def g(place: float) -> float:
+            return float(self.side[k] * self._values(place)[k])
+
+        a, b, last = max(float(self.since[k]), self.origin), 1.0, 0.0
+        ga, gb = g(a), g(b)
+        if ga <= 0 or gb >= 0:  # it has left already, or leaves at the end itself: rounding may have missed it there
+            return a if ga <= 0 else b
+        for turn in range(80):
+            c = b - gb * (b - a) / (gb - ga)
+            c = c if a < c < b and turn < 20 else (a + b) / 2
+            gc = g(c)
+            if gc == 0 or b - a < 1e-15:
+                return c
+            if gc > 0:
+                a, ga, gb = c, gc, gb / 2 if last > 0 else gb
+            else:
+                b, gb, ga = c, gc, ga / 2 if last < 0 else ga
+            last = gc
+        return b
+
+    def _first(self, roots: Mapping[int, float]) -> tuple[float, int]:
+        """The earliest place and what happens there first: what is recorded, then by the list."""
+        place = min(roots.values())
+        here = [k for k, root in roots.items() if root - place <= TOGETHER]
+        return place, min(here, key=lambda k: (self.whole.events[k].action != "record", k))
+
+    def _act(self, k: int, point: Array) -> None:
+        """Change the state, and go on from there.
+
+        Events that have happened here, and those that the action takes elsewhere, are where they are a moment later. The
+        others keep their side: they may be about to cross at this very place.
+        """
+        whole, lane = self.whole, self.lane
+        after = whole.changed(lane, point, k)
+        self.actions += 1
+        if not np.isfinite(after).all():
+            self.status = Status.LEFT_DOMAIN if np.isnan(after).any() else Status.NOT_FINITE
+            return
+        before, now = whole.values(lane, point)[0], whole.values(lane, after)[0]
+        left_over = np.where(before == now, now, 0)  # of zero, where rounding has missed it
+        moved = (before != now) | (self.place - self.happened <= TOGETHER)
+        self.side = np.where(moved, _side(whole.ahead(lane, after) - left_over), self.side)
+        self.since = np.where(moved, self.place + MOMENT, self.since)
+        self.origin, self.carry = self.place, whole.anew(lane, after)
+
+    def moved(self, place: float) -> tuple[Array, int]:
+        """The carry at a place, and the status of getting there."""
+        t0, h = self.whole.t0, self.whole.h
+        return self.whole.part(self.lane, self.carry, t0 + (self.k + self.origin) * h, (place - self.origin) * h)
+
+    def _point(self, place: float) -> Array:
+        return self.whole.points(self.lane, self.moved(place)[0][None, :], self.k + place)
+
+    def _values(self, place: float) -> Array:
+        return self.whole.values(self.lane, self._point(place))[0]
+
+    def _note(self, event: Event, point: Array) -> None:
+        names = [c.name for c in self.whole.system.coordinates]
         n = len(names)
         here, moving = (dict(zip(names, map(float, x), strict=True)) for x in (point[:n], point[n : 2 * n]))
-        self.crossings.append(Crossing(self.events[event].name, float(t), lane, here, moving))
+        self.whole.crossings.append(Crossing(event.name, float(point[-1]), self.lane, here, moving))
 
 
-def _complete(system: System, event: Event) -> dict[str, Any]:
-    """The state after an event's action: what it changes, and everything else as it was."""
-    action = event.action if isinstance(event.action, Mapping) else {}
-    return {s.name: action.get(s, s) for s in (*system.coordinates, *system.velocities)}
+def _side(g: Array) -> Array:
+    """On which side of zero: -1, 0 or 1; what is not a number is on neither."""
+    return (g > 0) * 1.0 - (g < 0)
 
 
-def _crosses(before: Any, after: Any, direction: int) -> Any:
-    """Whether a value goes from one side of zero to the other (leaving zero itself does not count)."""
-    rises = (before < 0) & (after >= 0)
-    falls = (before > 0) & (after <= 0)
-    return rises if direction > 0 else falls if direction < 0 else rises | falls
-
-
-def _keep(out: Array, nodes: Array, first: int, every: int) -> None:
-    """Copy the nodes that are multiples of `every` into their rows."""
-    for j in range(-first % every, len(nodes), every):
-        row = (first + j) // every
-        if row < len(out):
-            out[row, : nodes.shape[1]] = nodes[j]
+def _crosses(side: Array, after: Array, direction: Array) -> Array:
+    """Whether a value leaves its side of zero in a direction that counts; zero itself is no side."""
+    return ((side < 0) & (after >= 0) & (direction >= 0)) | ((side > 0) & (after <= 0) & (direction <= 0))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from sympy import Float
@@ -13,20 +13,18 @@ from ..discrete.system import DiscreteSystem
 from ..engine.kernels import STATUS_WIDTH
 from ..engine.machine import Stepper
 from ..engine.status import Status
-from ..errors import MethodError, SimulationError, StartError
+from ..errors import MethodError, ModelError, SimulationError, StartError
 from ..methods.base import Method
 from ..methods.reference import Reference
 from ..model.coordinates import Parameter
 from ..model.system import System
+from .events import Crossing, Event, Stretches
 from .plan import Plan, check_method
 from .progress import Progress, Report, chunks
 from .reference import solve_reference
 from .start import Start, read_start, resolve_start
 from .trajectory import Trajectory
-from .values import Array, Values, columns, lanes, parameter_values
-
-if TYPE_CHECKING:
-    from .events import Event
+from .values import Array, Values, by_name, columns, lanes, parameter_values
 
 
 def simulate(
@@ -39,7 +37,7 @@ def simulate(
     steps: int | None = None,
     parameters: Values | None = None,
     every: int = 1,
-    events: Sequence[Event] = (),
+    events: Event | Sequence[Event] = (),
     progress: bool | Callable[[int, int], None] | None = None,
     strict: bool = True,
 ) -> Trajectory:
@@ -59,10 +57,12 @@ def simulate(
     """
     _check_method(system, method)
     h = _step_size(h)
+    watched = _events(events, system, method)
     if isinstance(start, Trajectory):
-        return _checked(_continued(system, method, start, h, until, steps, parameters, every, progress), strict)
-    own = {p for e in events for p in e.parameters} - set(system.parameters)
-    values = parameter_values(parameters, [*system.parameters, *sorted(own, key=lambda p: p.name)])
+        run = _continued(system, method, start, h, until, steps, parameters, every, watched, progress)
+        return _checked(run, strict)
+    own = _own(watched, system)
+    values = parameter_values(parameters, [*system.parameters, *own])
     extra = {p: values.pop(p.name) for p in own}
     if isinstance(system, System) and method is not None:
         check_method(system, method)
@@ -70,11 +70,9 @@ def simulate(
     count = _steps(h, until, steps, every, begun.time)
     plan = Plan(system, method, h, int(every), begun.time, 0, count, values, begun.lanes, progress)
     if isinstance(method, Reference):
-        return _checked(_by_reference(plan, begun, events), strict)
-    stepper = plan.stepper()
-    carry = plan.first_carry(stepper, begun, plan.rows)
-    run = _with_events(plan, stepper, carry, events, extra) if events else _advance(plan, stepper, carry)
-    return _checked(run, strict)
+        return _checked(_by_reference(plan, begun), strict)
+    carry = plan.first_carry(plan.stepper(), begun, plan.rows)
+    return _checked(_computed(plan, carry, _with_numbers(watched, extra)), strict)
 
 
 def _check_method(system: Any, method: Any) -> None:
@@ -96,13 +94,18 @@ def _check_method(system: Any, method: Any) -> None:
 
 
 def _step_size(h: Any) -> float:
-    try:
-        value = float(h)
-    except (TypeError, ValueError):
-        value = math.nan
+    value = _number(h)
     if not (value > 0 and math.isfinite(value)):
-        raise MethodError(f"h = {h}: the step is a positive number. To go backward in time, reverse the velocities.")
+        raise MethodError(f"h = {h!r}: the step is a positive number. One step backward is flow(..., backward=True).")
     return value
+
+
+def _number(given: Any) -> float:
+    """What was given, if it is a number; a text or a truth value is none."""
+    try:
+        return math.nan if isinstance(given, str | bytes | bool) else float(given)
+    except (TypeError, ValueError):
+        return math.nan
 
 
 def _steps(h: float, until: float | None, steps: int | None, every: int, t0: float) -> int:
@@ -112,14 +115,11 @@ def _steps(h: float, until: float | None, steps: int | None, every: int, t0: flo
         raise MethodError("give either until= (a time) or steps= (a number), one of the two.")
     if steps is not None:
         if not (isinstance(steps, (int, np.integer)) and steps >= 0):
-            raise MethodError(f"steps = {steps}: give a whole number from 0.")
+            raise MethodError(f"steps = {steps!r}: give a whole number from 0.")
         return int(steps)
-    try:
-        end = float(until)  # type: ignore[arg-type]
-    except (TypeError, ValueError):
-        end = math.nan
+    end = _number(until)
     if not math.isfinite(end) or (end - t0) / h > 2**62:
-        raise MethodError(f"until = {until}: give a time, one number, that so many steps can reach.")
+        raise MethodError(f"until = {until!r}: give a time, one number, that so many steps can reach.")
     if end < t0:
         raise MethodError(
             f"until = {until} lies before the start at t = {t0:g}. Give a later time, or another start time."
@@ -145,11 +145,15 @@ def _start(system: System | DiscreteSystem, given: Any, values: dict[str, Array]
     return begun
 
 
-def _by_reference(plan: Plan, start: Start, events: Sequence[Event]) -> Trajectory:
-    if events:
-        raise MethodError("Reference() has no events. Use a method with a fixed step, such as Gauss(4).")
+def _by_reference(plan: Plan, start: Start) -> Trajectory:
     plan.one_position(start)
     return solve_reference(plan, start)
+
+
+def _computed(plan: Plan, carry: Array, events: Sequence[Event], earlier: Sequence[Crossing] = ()) -> Trajectory:
+    """The motion, watched if there are events; `earlier` are those of the run that is continued."""
+    stepper = plan.stepper()
+    return _with_events(plan, stepper, carry, events, earlier) if events else _advance(plan, stepper, carry)
 
 
 def _advance(plan: Plan, stepper: Stepper, carry: Array) -> Trajectory:
@@ -182,38 +186,60 @@ def _advance(plan: Plan, stepper: Stepper, carry: Array) -> Trajectory:
 
 
 def _with_events(
-    plan: Plan, stepper: Stepper, carry: Array, events: Sequence[Event], extra: dict[Parameter, Array]
+    plan: Plan, stepper: Stepper, carry: Array, events: Sequence[Event], earlier: Sequence[Crossing]
 ) -> Trajectory:
     """Run with events: nodes are looked at as they come."""
-    from .events import Stretches
-
-    if plan.method is None or not isinstance(plan.system, System):
-        raise MethodError("events are for a System with a method; a discrete system has no velocities.")
-    records = np.full((len(carry), len(plan.times), stepper.width), np.nan)
-    codes = np.zeros((len(carry), STATUS_WIDTH), dtype=np.int64)
-    stretches = Stretches(plan, stepper, _ready(events, plan.system, extra))
-    stretches.advance(np.arange(len(carry)), carry, codes, records, 0, plan.steps, plan.every)
+    found = Stretches(plan, stepper, carry, events)
+    found.recall(earlier)
+    found.advance()
     names = (*stepper.stepmap.state, *stepper.stepmap.outputs)
-    found, none = tuple(stretches.crossings), np.full(len(carry), np.nan)
-    return plan.trajectory(records=records, columns=names, codes=codes, residual=none, carry=carry, events=found)
+    return plan.trajectory(
+        records=found.records, columns=names, codes=found.codes, residual=found.residual, carry=found.carry,
+        events=tuple(found.crossings),
+    )  # fmt: skip
 
 
-def _ready(events: Sequence[Event], system: System, extra: dict[Parameter, Array]) -> list[Event]:
-    """Checked events; parameters that only they have become numbers."""
+def _events(given: Any, system: System | DiscreteSystem, method: Method | None) -> tuple[Event, ...]:
+    """The events that were given, one or a list of them, checked."""
+    expected = "Expected a list of events: events=[Event(x - 1), ...]."
+    try:
+        events = (given,) if isinstance(given, Event) else tuple(given)
+    except TypeError:
+        raise ModelError(f"events: got {given!r}. {expected}") from None
+    for event in events:
+        if not isinstance(event, Event):
+            raise ModelError(f"events: {event!r} ({type(event).__name__}) is not an event. {expected}")
+        if isinstance(method, Reference):
+            raise MethodError("Reference() has no events. Use a method with a fixed step, such as Gauss(4).")
+        if not isinstance(system, System):
+            raise MethodError(
+                f"{system.name!r} is a discrete system: it has no velocities between its nodes, and so no events. Simulate "
+                f"the System with a method instead: simulate(system, Midpoint(), ..., events=[...])."
+            )
+        event.check(system)
+    return events
+
+
+def _own(events: Sequence[Event], system: System | DiscreteSystem) -> list[Parameter]:
+    """The parameters that occur in events only."""
+    return sorted({p for e in events for p in e.parameters} - set(system.parameters), key=lambda p: p.name)
+
+
+def _with_numbers(events: Sequence[Event], extra: dict[Parameter, Array]) -> list[Event]:
+    """Parameters that only events have become numbers."""
     for name, value in extra.items():
         if value.ndim:
             raise StartError(f"parameters: {name} occurs in events only, so it is one number, not an array.")
-    for event in events:
-        event.check(system)
     return [event.with_values({p: Float(float(v), 17) for p, v in extra.items()}) for event in events]
 
 
 def _continued(
     system: Any, method: Any, earlier: Trajectory, h: float, until: float | None, steps: int | None,
-    parameters: Values | None, every: int, progress: Report,
+    parameters: Values | None, every: int, events: Sequence[Event], progress: Report,
 ) -> Trajectory:  # fmt: skip
     """Go on from the end of an earlier run, bit for bit as if it had never stopped."""
-    given = earlier.parameters if parameters is None else parameter_values(parameters, system.parameters)
+    own = _own(events, system)
+    given = by_name(parameters, [*system.parameters, *own], "parameters")
     kept = {
         "system": system == earlier.system,
         "method": method == earlier.method and not isinstance(method, Reference),
@@ -226,13 +252,25 @@ def _continued(
             f"start: a run is continued with its own system, method (not Reference), h and parameters; here the {changed} "
             f"cannot be continued with. To change it, start from a state: {{x: run.x[-1], x.dot: run[x.dot][-1], ...}}."
         )
+    if (earlier.codes[:, 0] == Status.EVENT).any():
+        raise StartError(_stopped(earlier))
     if not np.isin(earlier.codes[:, 0], (Status.CONVERGED, Status.INTERRUPTED)).all():
         raise StartError("start: the earlier run ended early, so there is nothing to continue from.")
     begin = int(earlier.codes[0, 1])
     count = _steps(h, until, steps, every, earlier.t0 + begin * h)
     values, lanes = dict(earlier.parameters), earlier.lanes
     plan = Plan(system, method, h, int(every), earlier.t0, begin, count, values, lanes, progress)
-    return _advance(plan, plan.stepper(), earlier.carry.copy())
+    numbers = parameter_values({p.name: given[p.name] for p in own if p.name in given}, own)
+    ready = _with_numbers(events, {p: numbers[p.name] for p in own})
+    return _computed(plan, earlier.carry.copy(), ready, earlier.events)
+
+
+def _stopped(run: Trajectory) -> str:
+    x = run.system.coordinates[0].name
+    return (
+        f"start: the earlier run was stopped by an event, so it does not go on by itself. Start from the state there: "
+        f"c = run.events[-1]; start={{{x}: c.positions['{x}'], {x}.dot: c.velocities['{x}'], dalembert.time: c.time, ...}}."
+    )
 
 
 def _checked(run: Trajectory, strict: bool) -> Trajectory:
@@ -262,7 +300,12 @@ def _failure(run: Trajectory) -> str:
     known = np.isfinite(run.residual[lane]) and status is not Status.NOT_FINITE
     size = f" (relative residual {run.residual[lane]:.3g})" if known else ""
     instead = "" if status is Status.INTERRUPTED else "; strict=False returns it instead"
+    began = run.t0 + last * run.h
+    remedy = _REMEDY[status]
+    within = [c for c in run.events if c.lane == lane and c.time > began]
+    if within and status is not Status.EVENTS_ACCUMULATE:  # a step in which nothing acts fails before it is looked at
+        remedy = f"The event {within[-1].name!r} at t = {within[-1].time:g} came before: look at what it changes."
     return (
-        f"{run.system.name}: {who}step {last + 1} from t = {run.t0 + last * run.h:g}: {status.sentence}{size}. "
-        f"{_REMEDY[status]} Everything before is in the `trajectory` of this error{instead}."
+        f"{run.system.name}: {who}step {last + 1} from t = {began:g}: {status.sentence}{size}. "
+        f"{remedy} Everything before is in the `trajectory` of this error{instead}."
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import json
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +17,7 @@ from ..methods import REGISTRY
 from ..methods.base import Method
 from ..model import serial
 from ..model.system import System
+from .events import Crossing
 from .trajectory import Trajectory
 
 if TYPE_CHECKING:
@@ -74,6 +76,7 @@ def _provenance(run: Trajectory) -> dict[str, Any]:
         "model_kind": type(run.system).__name__,
         "columns": json.dumps(run.columns),
         "parameters": json.dumps({k: np.asarray(v).tolist() for k, v in run.parameters.items()}),
+        "events": json.dumps([asdict(c) for c in run.events]),
     }
 
 
@@ -141,4 +144,5 @@ def load(path: str | Path) -> Trajectory:
         begin=int(given["first_step"]),
         t0=float(given["t0"]),
         version=str(given["software"]).split()[-1],
+        events=tuple(Crossing(**c) for c in json.loads(given["events"])),
     )

@@ -57,7 +57,7 @@ class Trajectory:
     t0: float
     version: str
     events: tuple[Crossing, ...] = ()
-    """Where events happened, in the order in which lanes met them."""
+    """Where events happened, lane by lane, in the order of time."""
     _cache: dict[str, Array] = field(default_factory=dict, repr=False)
 
     # status
