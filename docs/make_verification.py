@@ -63,6 +63,7 @@ CASES = {
     "separable, forced": systems.separable_forced,
     "holonomic": systems.holonomic,
     "kinematic": systems.nonholonomic,
+    "kinematic, forced": systems.nonholonomic_forced,
     "independent variations": systems.independent_variations,
     "holonomic + kinematic": systems.both_kinds,
     "nonlinear kinematic": systems.chetaev,

@@ -89,6 +89,21 @@ def nonholonomic() -> Case:
 
 
 @cache
+def nonholonomic_forced() -> Case:
+    """The same with everything that can depend on time doing so: a mass, the potential, forces, the constraint's form."""
+    system = da.System(
+        "nonholonomic, forced",
+        [x, y, z],
+        kinetic=((1 + sin(2 * t) / 3) * x.dot**2 + (1 + x**2 / 4) * y.dot**2 + a * z.dot**2) / 2,
+        potential=x**4 / 4 + x * y + (1 + sin(3 * t) / 2) * y**2 + b * z**2 / 2,
+        forces={x: cos(2 * t) * y - y.dot / 3},
+        dissipation=z.dot**2 / 5,
+        constraints=[z.dot - (1 + sin(2 * t) / 3) * y * x.dot - sin(t) / 4],
+    )
+    return Case(system, {x: 0.6, y: 0.5, z: 0.1, x.dot: 0.3, y.dot: -0.5}, {a: 1.2, b: 0.7})
+
+
+@cache
 def independent_variations() -> Case:
     """Virtual displacements that are not those of the constraint."""
     system = da.System(
@@ -129,7 +144,7 @@ def chetaev() -> Case:
     return Case(system, {x: 0.6, y: 0.5, z: 0.1, x.dot: 0.6, y.dot: 0.8, z.dot: 1.0}, {a: 1.2, b: 0.7})
 
 
-ALL = (free, forced, holonomic, nonholonomic, independent_variations, both_kinds, chetaev)
+ALL = (free, forced, holonomic, nonholonomic, nonholonomic_forced, independent_variations, both_kinds, chetaev)
 
 
 # -------------------- with heat --------------------
@@ -208,7 +223,22 @@ def warm_holonomic() -> Case:
     return Case(system, {x: 0.0, y: 0.0, z: 1.0, S: 0.2, x.dot: 0.8, y.dot: 0.5}, {a: 1.4, b: 0.6})
 
 
-THERMAL = (heated, isolated, warm_kinematic, warm_holonomic)
+@cache
+def rubbed_in_time() -> Case:
+    """Friction that changes in time."""
+    system = da.System(
+        "rubbed in time",
+        [x],
+        kinetic=x.dot**2 / 2,
+        potential=x**4 / 4,
+        entropies=[S],
+        internal_energy=exp(S),
+        friction={x: -(1 + sin(3 * t) / 2) * x.dot},
+    )
+    return Case(system, {x: 0.7, x.dot: 0.9, S: 0.1}, {})
+
+
+THERMAL = (heated, isolated, warm_kinematic, warm_holonomic, rubbed_in_time)
 
 
 # -------------------- where laws are broken --------------------

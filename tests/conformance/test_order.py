@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import dalembert as da
+from dalembert.run import plan
 
 from . import systems
 from .methods import METHODS, accepts
@@ -76,6 +77,18 @@ def test_control_a_start_by_a_straight_line_spoils_the_second_order():
         return {q_.at(0): c.start[q_] for q_ in q} | {q_.at(1): c.start[q_] + h * c.start[q_.dot] for q_ in q}
 
     assert abs(observed_order(systems.free, da.Midpoint(), straight) - 1) < 0.2
+
+
+@pytest.mark.parametrize("method", [da.GeometricNonholonomic(), da.DiscreteGradient()], ids=repr)
+def test_compositions_are_refused_where_their_order_is_not_reached(method, monkeypatch):
+    """Under constraints; without the refusal, order 6 is not there."""
+    composed = da.Composition(method, order=6)
+    assert not composed.takes(systems.nonholonomic().system)
+    with monkeypatch.context() as patch:
+        patch.setattr(type(method), "composable_constrained", 8)
+        observed = observed_order(systems.nonholonomic, composed)
+    plan._check.cache_clear()  # it has seen the patched method
+    assert observed < 5
 
 
 @pytest.mark.parametrize("method", [m for m in METHODS if accepts(m, systems.isolated) and m.order <= 4], ids=repr)
