@@ -69,6 +69,36 @@ def test_value(e, point):
     assert value == pytest.approx(expected.real, rel=1e-11, abs=1e-11)
 
 
+POWERS = [x**n for n in range(-9, 13)] + [x ** sympy.Rational(n, 2) for n in range(-11, 13, 2)]
+FUNCTIONS = [
+    f(x)
+    for f in (
+        sympy.tan, sympy.cot, sympy.sec, sympy.csc, sympy.sinh, sympy.cosh, sympy.coth, sympy.sech, sympy.csch, sympy.asin,
+        sympy.acos, sympy.acosh, sympy.atanh, sympy.gamma, sympy.loggamma, sympy.ceiling, sympy.erfc, sympy.log, sympy.exp,
+    )
+]  # fmt: skip
+RELATIONS = [
+    sympy.Piecewise((1, relation), (2, True))
+    for relation in (
+        sympy.Ne(x, y),
+        sympy.Eq(x, y),
+        sympy.Or(x < y, x > 2),
+        sympy.Not(sympy.And(x > y, x < 2)),
+        x >= 1.0,
+    )
+]
+
+
+@pytest.mark.parametrize("place", [0.6, 0.9])
+def test_every_power_function_and_relation(place):
+    """One by one, since few of them come up by chance; acosh and its like where they are real."""
+    told = [e for e in (*POWERS, *FUNCTIONS, *RELATIONS) if e.subs({x: place, y: 0.9}).is_real]
+    found = compiled(told)(np.array([[place, 0.9, 0.0]]), np.zeros((1, 0)))[0][0]
+    for e, value in zip(told, found, strict=True):
+        assert value == pytest.approx(float(e.subs({x: place, y: 0.9})), rel=1e-13), e
+    assert len(told) > 50
+
+
 @FEW
 @given(expressions, points)
 def test_saved_expressions_come_back(e, point):
@@ -134,6 +164,41 @@ def test_badly_scaled_but_regular_matrices_are_not_called_singular():
     block = Block(tuple(names), tuple(rows), (fast(0),) * 3)
     _, status = PointMap(pointwise("test", ["a"], [], {"u0": fast("u0")}, [block]))(np.array([[1.0]]), np.zeros((1, 0)))
     assert not status.any()
+
+
+def solved(matrix, right):
+    """The solution of a linear block, and its status."""
+    names = [f"u{k}" for k in range(len(matrix))]
+    rows = [sum(float(a) * fast(n) for a, n in zip(row, names, strict=True)) for row in matrix]
+    block = Block(tuple(names), tuple(r - float(b) * fast("a") for r, b in zip(rows, right, strict=True)))
+    solve = PointMap(pointwise("test", ["a"], [], {n: fast(n) for n in names}, [block]))
+    found, status = solve(np.array([[1.0]]), np.zeros((1, 0)))
+    return found[0], da.Status(int(status[0]))
+
+
+@pytest.mark.parametrize("n", [2, 3, 6])
+def test_small_pivots_are_not_used(n):
+    """Not only zeros are avoided: a pivot of 1e-13 would cost thirteen digits."""
+    matrix = np.eye(n)[::-1] + 0.1
+    matrix[0, 0] = 1e-13
+    wanted = np.arange(1.0, n + 1)
+    found, status = solved(matrix, matrix @ wanted)
+    assert status is da.Status.CONVERGED
+    assert found == pytest.approx(wanted, rel=1e-13)
+
+
+def test_the_sizes_of_rows_go_with_them():
+    """Once exchanged, a row of tiny numbers is still measured by its own size."""
+    found, status = solved([[0, 1e-20], [1, 1]], [1e-20, 2])
+    assert status is da.Status.CONVERGED
+    assert found == pytest.approx([1, 1], rel=1e-14)
+
+
+@pytest.mark.parametrize(("angle", "singular"), [(1e-11, False), (1e-16, True)])
+def test_nearly_parallel_rows(angle, singular):
+    """Eleven digits apart is far from singular; less than the last digit is not."""
+    _, status = solved([[1, 1], [1, 1 + angle]], [2, 2 + angle])
+    assert (status is da.Status.SINGULAR) == singular
 
 
 @settings(max_examples=15, deadline=None, derandomize=True)

@@ -6,10 +6,14 @@ import math
 
 import numpy as np
 import pytest
+import sympy
 
 import dalembert as da
 from dalembert import cos, sqrt
 from dalembert.engine import newton
+from dalembert.engine.machine import PointMap
+from dalembert.stepmap import Block, pointwise
+from dalembert.symbolic import fast
 
 x, y = da.coordinates("x y")
 a, b = da.coordinates("a b")
@@ -74,3 +78,35 @@ def test_a_kept_matrix_leaves_the_same_solution(name, monkeypatch):
     assert short.corrections > short.iterations + 0.9
     for c in q:
         np.testing.assert_allclose(full[c], short[c], rtol=0, atol=2e-13)
+
+
+def test_the_last_step_leaves_rounding_only(monkeypatch):
+    """Beside a search that goes on until the residual does not shrink."""
+    system, start = MOTIONS["double pendulum"]
+    short = run("double pendulum", da.Midpoint(), 0.02, steps=200)
+    monkeypatch.setattr(newton, "ROUNDING", -1.0)
+    monkeypatch.setattr(newton, "TOLERANCE", 1e-16)
+    monkeypatch.setenv("DALEMBERT_CACHE", "")
+    q = system.coordinates
+    other = da.System("once more", q, lagrangian=system.lagrangian + 0.03125 * q[0].dot)  # the same motion, other code
+    full = da.simulate(other, da.Midpoint(), h=0.02, steps=200, start=start)
+    assert full.iterations > short.iterations + 0.9
+    for c in q:
+        np.testing.assert_allclose(full[c], short[c], rtol=0, atol=1e-13)
+
+
+def test_a_residual_that_stalls_at_rounding_is_accepted():
+    """sin(A + u) with a large A: its argument is rounded to 1e-7, and the size of its terms does not tell."""
+    large = sympy.Float(2 * math.pi * 2.0**28)
+    u, place = sympy.symbols("u place")
+    row = u - 0.9 * sympy.sin(large + u + place) - 0.05
+    block = Block(("u",), (fast(row),))
+    points = np.linspace(0, 0.1, 50)[:, None]
+    _, status = PointMap(pointwise("stalls", ["place"], [], {"u": fast("u")}, [block]))(points, np.zeros((1, 0)))
+    assert not status.any()
+
+
+@pytest.mark.parametrize(("name", "h"), [("Kepler", 1 / 5), ("double pendulum", 1 / 5), ("Henon-Heiles", 1 / 2)])
+def test_few_corrections(name, h):
+    """Keeping a matrix saves matrices and costs corrections: some, not many."""
+    assert run(name, da.Gauss(4), h).corrections < 4

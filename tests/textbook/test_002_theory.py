@@ -137,7 +137,9 @@ def test_t2_t3_symplectic_on_pairs_and_on_phase_space(method):
     assert np.abs(np.array([number(e, later) for e in minus]) - p1).max() < 1e-12  # F-(q1, q2) = F+(q0, q1)
 
 
-@pytest.mark.parametrize("case", [systems.nonholonomic, systems.holonomic], ids=lambda c: c.__name__)
+@pytest.mark.parametrize(
+    "case", [systems.nonholonomic, systems.nonholonomic_forced, systems.holonomic], ids=lambda c: c.__name__
+)
 def test_pairs_under_constraints(case):
     """(4.10): the flow on pairs gives the positions and the multipliers of the motion carried by momenta."""
     c, step = case(), 0.05
@@ -468,6 +470,40 @@ def test_t18_e4_a_momentum_that_is_not_conserved():
     assert np.abs(here.along(run) - there.along(run)).max() > 1e-3
     along_y = [nonholonomic_momentum(e4, {y: 1}, variant=v).along(run) for v in ("minus", "plus")]
     assert np.abs(along_y[0] - along_y[1]).max() < 1e-13
+
+
+def in_a_trough():
+    """The constraint of E2 with other weights, in a potential that depends on y: there is no symmetry along y."""
+    (x0, x1), (y0, y1), (z0, z1) = slots(x, y, z)
+    kinetic = m * ((x1 - x0) ** 2 + (y1 - y0) ** 2 + (z1 - z0) ** 2) / (2 * h)
+    system = da.DiscreteSystem(
+        "trough", [x, y, z], lagrangian=kinetic - h * y0**4, variations=[z.dot - y * x.dot],
+        constraints=[z1 - z0 - (y0 + 2 * y1) / 3 * (x1 - x0)],
+    )  # fmt: skip
+    start = {x0: 1, y0: 0.5, z0: 0, x1: 1.02, y1: 0.475, z1: 1.45 / 3 * 0.02}
+    return system, da.simulate(system, h=0.05, steps=100, parameters={m: 1.3}, start=start)
+
+
+@pytest.mark.parametrize("variant", ["minus", "plus"])
+def test_t18_asks_for_the_symmetries_of_the_section_only(variant):
+    """Coordinates that the section leaves out, or gives a coefficient of zero, need not be cyclic."""
+    system, run = in_a_trough()
+    sections = [
+        ({x: 1, z: y}, None),
+        ({x: 1, y: 0, z: y}, None),
+        ([1, y], [{x: 1}, {z: 1}]),
+        ([1, 0], [{x: 1, z: y}, {y: 1}]),
+    ]
+    for section, generators in sections[:3]:
+        momentum = nonholonomic_momentum(system, section, generators, variant)
+        assert momentum.evolves
+        assert np.abs(momentum.residual(run)).max() < 1e-12
+        assert np.ptp(momentum.along(run)) > 0.01
+    for section, generators in (({y: 1}, None), ({x: 1, y: 1, z: y}, None), sections[3]):  # the controls
+        momentum = nonholonomic_momentum(system, section, generators, variant)
+        assert not momentum.evolves
+        assert "invariant under the section, its coefficients frozen  NO" in str(momentum)
+        assert np.abs(momentum.residual(run)).max() > 1e-4
 
 
 @pytest.mark.parametrize("variant", ["minus", "plus"])

@@ -1,0 +1,65 @@
+"""Coefficients of methods to the last digits: a wrong one shows in no order of convergence that can be measured."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from scipy.integrate._ivp import dop853_coefficients as peer
+
+import dalembert as da
+from dalembert.errors import MethodError
+from dalembert.methods import nystrom
+from dalembert.methods.composition import _sequence
+
+
+@pytest.mark.parametrize("order", [4, 6, 8])
+def test_sequences_add_up_to_one_and_read_the_same_backward(order):
+    steps = _sequence(2, order)
+    assert abs(math.fsum(steps) - 1) < 4e-16
+    assert steps == steps[::-1]
+    assert da.Composition(da.Midpoint(), order).coefficients == tuple(steps)
+
+
+@pytest.mark.parametrize("order", [4, 6, 8])
+@pytest.mark.parametrize("place", [0, 1])
+def test_control_a_sequence_that_is_off_is_refused(order, place):
+    """By 1e-10 in two coefficients and their mirror images, so that they still add up to 1."""
+    steps = _sequence(2, order)
+    other = len(steps) // 2
+    off = list(steps)
+    for k, change in ((place, 1e-10), (-1 - place, 1e-10), (other, -2e-10)):
+        off[k] += change
+    assert da.Composition(da.Midpoint(), coefficients=steps).order == order
+    assert da.Composition(da.Midpoint(), coefficients=off).order < order
+    with pytest.raises(MethodError, match="reach order 0"):
+        da.Composition(da.Midpoint(), coefficients=[*steps[:-1], steps[-1] + 1e-10])
+
+
+def test_dormand_prince_is_scipys():
+    """The same published numbers, typed twice."""
+    rows, weights = da.DormandPrince8().tableau()
+    assert np.array_equal(weights, peer.B)
+    for i, row in enumerate(rows):
+        assert np.array_equal(row, peer.A[i, : len(row)])
+
+
+NODES = np.array([nystrom._node(row) for row in nystrom._ROWS])
+
+
+def test_stages_of_nystrom():
+    """sum_j a_ij c_j^k = c_i^(k+2)/((k+1)(k+2)), k = 0..3, from the fifth stage on."""
+    for i, row in enumerate(nystrom._ROWS[4:], start=4):
+        for k in range(4):
+            terms = np.array(row) * NODES[:i] ** k
+            wanted = NODES[i] ** (k + 2) / ((k + 1) * (k + 2))
+            assert abs(math.fsum(terms) - wanted) < 1e-14 * np.abs(terms).sum()
+
+
+def test_weights_of_nystrom():
+    """sum b_j c_j^k = 1/((k+1)(k+2)) and sum d_j c_j^k = 1/(k+1): quadratures of order 12."""
+    for k in range(11):
+        assert abs(math.fsum(nystrom._POSITION * NODES**k) - 1 / ((k + 1) * (k + 2))) < 1e-15
+        assert abs(math.fsum(nystrom._VELOCITY * NODES**k) - 1 / (k + 1)) < 1e-15
+    assert abs(math.fsum(nystrom._VELOCITY * NODES**20) - 1 / 21) > 1e-9, "control: not of order 20"
