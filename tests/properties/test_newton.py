@@ -110,3 +110,17 @@ def test_a_residual_that_stalls_at_rounding_is_accepted():
 def test_few_corrections(name, h):
     """Keeping a matrix saves matrices and costs corrections: some, not many."""
     assert run(name, da.Gauss(4), h).corrections < 4
+
+
+@pytest.mark.parametrize("minded", [True, False])
+def test_a_row_that_consists_of_the_rounding_of_others(minded, monkeypatch):
+    """u1 = u2 up to rounding, so the terms of w - sin(u1 - u2) are rounding too, and never small beside each other."""
+    if not minded:
+        monkeypatch.setattr(newton.Newton, "_mind_empty_rows", lambda self, r: None)
+    monkeypatch.setenv("DALEMBERT_CACHE", "")
+    u1, u2, w, place = sympy.symbols("u1 u2 w place")
+    rows = [u1 + sympy.sin(u1**2) / 2 - place, 3 * u2 + sympy.sin(u2**2) * 3 / 2 - 3 * place, w - sympy.sin(u1 - u2)]
+    block = Block(("u1", "u2", "w"), tuple(map(fast, rows)))
+    named = pointwise(f"rounding of others, {minded}", ["place"], [], {"w": fast("w") + int(minded)}, [block])
+    _, status = PointMap(named)(np.linspace(0.2, 1.1, 1000)[:, None], np.zeros((1, 0)))
+    assert status.any() != minded, "without, the control, most are not found"
