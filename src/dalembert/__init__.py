@@ -63,7 +63,7 @@ _LATER = {
     "linear_recurrence": "discrete.recurrence",
     "exact_discrete_lagrangian": "run.exact",
     "order_of": "run.exact",
-    "energy_report": "run.exact",
+    "energy_report": "run.modified_energy",
     "modified_equation": "theory.modified",
     "modified_hamiltonian": "theory.modified",
     "classify": "theory.classification",
@@ -112,10 +112,11 @@ if TYPE_CHECKING:
     from .run.equilibrium import equilibria
     from .run.evaluate import evaluate
     from .run.events import Event
-    from .run.exact import energy_report, exact_discrete_lagrangian, order_of
+    from .run.exact import exact_discrete_lagrangian, order_of
     from .run.existence import existence
     from .run.flow import flow
     from .run.modes import normal_modes
+    from .run.modified_energy import energy_report
     from .run.principle import generalised_principle, hamilton_principle
     from .run.regularity import regularity
     from .run.simulate import simulate

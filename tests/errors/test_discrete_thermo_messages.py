@@ -124,7 +124,7 @@ PAIR = {x0: 0, x1: 1, S0: 0}
     (
         "an entropy is missing",
         lambda: regularity(STEPS, at=PAIR, h=0.1),
-        "regularity: no value for S.at(1). Give both entropies, S.at(0) and S.at(1).",
+        "at: no value for S.at(1). Expected both ends of the step; add at={S.at(1): ...}.",
     ),
     (
         "two positions for a method that has none",

@@ -12,7 +12,7 @@ from scipy.integrate import solve_ivp
 import dalembert as da
 from dalembert.engine.tangent import tangent
 from dalembert.errors import MethodError, ModelError
-from dalembert.run.exact import energy_report
+from dalembert.run.modified_energy import energy_report
 from dalembert.theory.modified import asymmetry, modified_equation, modified_hamiltonian
 
 pytestmark = pytest.mark.slow

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import sympy
 
 import dalembert as da
 from dalembert.errors import MethodError, ModelError
@@ -172,11 +173,71 @@ def test_order_of_a_lagrangian_given_directly():
     assert found.order == pytest.approx(2, abs=0.1)
     exact = da.DiscreteSystem("exact", [x], lagrangian=exact_discrete_lagrangian(system).expression)
     nothing = order_of(exact, system=system, start=start, parameters={m: 1.3, k: 0.7})
-    assert nothing.order == np.inf
-    assert "rounding" in str(nothing)
+    assert np.isnan(nothing.order)
+    assert "cannot be told" in str(nothing)
     assert "|---|" in found._repr_markdown_()
     with pytest.raises(ModelError, match="Say what it approximates"):
         order_of(given, start=start, parameters={m: 1.3, k: 0.7})
+
+
+NONLINEAR = da.System("nonlinear", [x], lagrangian=x.dot**2 / 2 * (1 + x**2) - x**4)
+
+
+@pytest.mark.parametrize(("stages", "hs"), [(3, (0.1, 0.05, 0.025, 0.0125)), (4, (0.4, 0.2, 0.1))])
+def test_high_orders_are_not_taken_for_rounding(stages, hs):
+    """Differences down to 1e-16 of the action are measured; smaller steps leave rounding alone, and this is said."""
+    discrete, start = da.discretise(NONLINEAR, da.Galerkin(stages)), {x: 0.3, x.dot: 0.5}
+    assert order_of(discrete, start=start, h=hs).order == pytest.approx(2 * stages, abs=0.1)
+    nothing = order_of(discrete, start=start, h=(0.004, 0.002))
+    assert np.isnan(nothing.order)
+    assert "Take larger h" in str(nothing)
+
+
+def test_the_order_does_not_depend_on_the_sequence_of_steps():
+    discrete, start = da.discretise(NONLINEAR, da.Midpoint()), {x: 0.3, x.dot: 0.5}
+    up, down = (order_of(discrete, start=start, h=hs) for hs in ([0.05, 0.1, 0.2], [0.2, 0.1, 0.05]))
+    assert up.order == down.order
+    assert up.h == (0.2, 0.1, 0.05)
+
+
+def test_the_order_of_a_lagrangian_with_branches():
+    """A potential with a kink in its curvature, away from the kink: forty digits there too."""
+    kinked = da.System("kinked", [x], kinetic=x.dot**2 / 2, potential=x**4 + sympy.Max(x, 0) ** 3)
+    assert order_of(da.discretise(kinked, da.Midpoint()), start={x: 0.5, x.dot: 0.3}).order == pytest.approx(2, abs=0.1)
+
+
+PENDULUM = da.System("pendulum", [x], kinetic=x.dot**2 / 2, potential=-da.cos(x))
+UNIT = da.System("unit oscillator", [x], kinetic=x.dot**2 / 2, potential=x**2 / 2)
+
+
+@pytest.mark.parametrize(
+    ("system", "ends", "h"),
+    [
+        (UNIT, (0.1, 0.2), np.pi), (UNIT, (0.1, -0.1), np.pi), (UNIT, (0.0, 0.0), 2 * np.pi),
+        (UNIT, (0.1, 0.2), np.pi * (1 + 1e-12)), (PENDULUM, (0.0, 0.0), np.pi), (PENDULUM, (0.0, 0.0), 2 * np.pi),
+    ],
+)  # fmt: skip
+def test_conjugate_points_are_named(system, ends, h):
+    """At h = pi all motions of the oscillator from one point meet: two positions are joined by all of them, or by none."""
+    exact = exact_discrete_lagrangian(system)
+    at = dict(zip((x.at(0), x.at(1)), ends, strict=True))
+    with pytest.raises(MethodError, match="is conjugate to t = 0"):
+        exact(at, h=h)
+    assert np.isfinite(exact(at, h=h - 0.1))  # the controls: on both sides of it there is one motion
+    assert np.isfinite(exact(at, h=h + 0.1))
+
+
+@pytest.mark.parametrize("beyond", [1e-2, -1e-4, 1e-6])
+def test_near_a_conjugate_point_the_error_is_as_large_as_it_says(beyond):
+    import mpmath
+
+    h = np.pi * (1 + beyond)
+    found = exact_discrete_lagrangian(UNIT).solve({x.at(0): 0.1, x.at(1): 0.2}, h=h)
+    with mpmath.workdps(40):
+        a, b, t = (mpmath.mpf(v) for v in (0.1, 0.2, h))
+        stated = float(((a * a + b * b) * mpmath.cos(t) - 2 * a * b) / (2 * mpmath.sin(t)))
+    assert abs(found.value - stated) <= 10 * found.error * abs(stated)
+    assert found.error < 1e-7
 
 
 def test_what_cannot_be_done_is_said():

@@ -85,6 +85,22 @@ def test_the_figure(tmp_path):
     assert [a.get_title(loc="left") for a in figure.axes] == ["positions", "momenta", "entropies", "energy"]
 
 
+def test_every_step_divides_the_time():
+    """Motions that end at different times are not compared; a start time counts."""
+    with pytest.raises(
+        da.MethodError, match=r"hs = \[0.3, 0.15\] do not all divide the time 1 .* hs=\[0.3333333333, 0.1428"
+    ):
+        convergence(CART, da.Midpoint(), [0.3, 0.15], start=START, parameters=NUMBERS, until=1)
+    study = convergence(
+        CART, da.Midpoint(), [0.3333333333, 0.1428571429], start=START, parameters=NUMBERS, until=1, exact=exact
+    )
+    assert abs(study.lines[0].orders["q"] - 2) < 0.1
+    late = START | {da.time: 0.1}
+    convergence(CART, da.Midpoint(), [0.3, 0.15], start=late, parameters=NUMBERS, until=1)
+    with pytest.raises(da.MethodError, match=r"do not all divide the time 0\.9"):
+        convergence(CART, da.Midpoint(), [0.1, 0.2], start=late, parameters=NUMBERS, until=1)
+
+
 def test_fitted_order():
     hs = np.array([0.1, 0.05, 0.025])
     assert fitted_order(hs, 3 * hs**4) == pytest.approx(4)
@@ -96,7 +112,14 @@ def test_fitted_order():
     ("given", "said"),
     [
         ({"methods": da.Reference()}, "is adaptive"),
-        ({"methods": [da.Midpoint]}, "is not a method"),
+        ({"methods": [da.Midpoint]}, "Write Midpoint\\(\\), with parentheses"),
+        ({"methods": da.Midpoint}, "Write Midpoint\\(\\), with parentheses"),
+        ({"methods": 3}, "is not a method"),
+        ({"hs": None}, "two or more different steps"),
+        ({"hs": [0.1, "a"]}, "two or more different steps"),
+        ({"hs": [0.1, 0]}, "two or more different steps"),
+        ({"until": "a"}, "give a time"),
+        ({"until": 0}, "the motion lasts 0"),
         ({"methods": []}, "no methods were given"),
         ({"hs": [0.1]}, "two or more different steps"),
         ({"hs": 0.1}, "two or more different steps"),

@@ -83,6 +83,26 @@ def test_symbols_keep_the_cases_they_leave_open():
     assert linear_recurrence(3 * a, a**2).kind == "real roots"
 
 
+@pytest.mark.parametrize(
+    ("names", "index", "first"),
+    [("a b", "k", "q_0"), ("k b", "j", "q_0"), ("k j", "n", "q_0"), ("q_0 q_1", "k", "u_0"), ("k q_1", "j", "u_0")],
+)
+def test_the_symbols_of_the_solution_are_not_those_of_the_coefficients(names, index, first):
+    """With a spring constant k the index is another letter: what is substituted for the one does not touch the other."""
+    a, b = sympy.symbols(names, positive=True)
+    found = linear_recurrence(a, b)
+    assert (found.index.name, found.first[0].name) == (index, first)
+    assert not {s.name for s in (found.index, *found.first)} & {a.name, b.name}
+    at = {a: 1.9, b: 0.95, found.index: 9} | dict(zip(found.first, (0.3, 0.7), strict=True))
+    assert float(found.solution.subs(at)) == pytest.approx(iterated(1.9, 0.95, 0.3, 0.7, 9)[9], rel=1e-12)
+    assert f"{first[0]}[{index}+1]" in str(found)
+
+
+def test_when_all_letters_are_taken():
+    names = sympy.symbols("k j n i l k_", positive=True)
+    assert linear_recurrence(sum(names), 1).index.name == "k__"
+
+
 def test_it_shows_itself_and_says_what_is_missing():
     a = sympy.Symbol("a", positive=True)
     assert "double root" in str(linear_recurrence(2 * a, a**2))

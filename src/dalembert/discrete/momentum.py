@@ -86,6 +86,7 @@ class MomentumMap(Shown):
 
     def along(self, run: Trajectory) -> Any:
         """The momentum on each step of a run (at each node, if the step has interior positions)."""
+        _check_run(run, self.system, "momentum_map")
         if self.system.interior:
             xi = [substitute(f, {c: c.at(0) for c in self.system.coordinates}) for f in self.generator]
             table = evaluated(self.system, xi, run, nodes=True)
@@ -106,6 +107,7 @@ def momentum_map(system: DiscreteSystem, generator: Mapping[Coordinate, Any]) ->
     momentum_map(particle, {x: -y, y: x}) is the angular momentum. The invariance of L_d, the work of forces and the
     admissibility of xi are checked by value at random points, on the discrete constraints where there are any.
     """
+    _check_system(system, "momentum_map")
     xi = _field(system, generator, "generator")
     first, second = (_at(system, xi, k) for k in (0, 1))
     inner = [_within(system, xi, i) for i in range(len(system.interior))]
@@ -169,10 +171,12 @@ class NonholonomicMomentum(Shown):
 
     def along(self, run: Trajectory) -> Any:
         """The momentum on each step of a run."""
+        _check_run(run, self.system, "nonholonomic_momentum")
         return evaluated(self.system, [fast(self.momentum)], run)[..., 0]
 
     def residual(self, run: Trajectory) -> Any:
         """The momentum of each step, less that of the step before, less the change: rounding, if the section is admissible."""
+        _check_run(run, self.system, "nonholonomic_momentum")
         table = evaluated(self.system, [fast(self.momentum), fast(self.change)], run)
         J, change = table[..., 0], table[..., 1]
         return J[..., 1:] - J[..., :-1] - (change[..., :-1] if self.variant == "minus" else change[..., 1:])
@@ -196,10 +200,14 @@ def nonholonomic_momentum(
 ) -> NonholonomicMomentum:
     """The momentum of a section xi(q) = c_i(q) e_i with xi_Q(q) in D, and its evolution equation.
 
+    The equation holds where L_d is invariant under the section, its coefficients frozen at one end of the step: for this it
+    suffices that L_d is invariant under every generator whose coefficient is not zero.
+
     section:     the coefficients c_i(q), one per generator; or {x: c_x, ...} for translations of those coordinates
     generators:  the infinitesimal symmetries e_i, each {x: ..., y: ...}
     variant:     "minus" is J = -(D1 L_d + F_d-) . xi(q0); "plus" is that of Cortes, (D2 L_d + F_d+) . xi(q1)
     """
+    _check_system(system, "nonholonomic_momentum")
     if system.interior:
         raise ModelError(f"nonholonomic_momentum: {system.name!r} has interior positions, which constraints exclude.")
     if variant not in ("minus", "plus"):
@@ -220,12 +228,28 @@ def nonholonomic_momentum(
         J = dot(D2, at[1][1]) + dot(system.force_plus, at[1][1])
         change = dot(D2, [at[1][1][i] - at[0][1][i] for i in range(n)]) + work
     points = sample_pairs(system)
-    rows = [_products([*D1, *D2], [*_at(system, e, 0), *_at(system, e, 1)]) for e in basis]
-    found = [_check("L_d is invariant under every generator", rows, points)]
+    end = 1 if variant == "minus" else 0  # where the momentum of the neighbouring step takes its coefficients
+    rows = [_products([*D1, *D2], [*at[end][0], *at[end][1]])]
+    found = [_check("L_d is invariant under the section, its coefficients frozen", rows, points)]
     if system.variations:
         rows = [_products([substitute(a, _first(system)) for a in w], at[0][0]) for w in system.variations]
         found.append(_check("the section is an admissible variation", rows, points))
     return NonholonomicMomentum(system, variant, system.read(J), system.read(change), tuple(found))
+
+
+def _check_system(system: Any, role: str) -> None:
+    if not isinstance(system, DiscreteSystem):
+        told = "Write discretise(system, midpoint_map) first." if hasattr(system, "lagrangian") else ""
+        raise ModelError(
+            f"{role}: got {system!r} ({type(system).__name__}). Expected a DiscreteSystem. {told}".rstrip()
+        )
+
+
+def _check_run(run: Any, system: DiscreteSystem, role: str) -> None:
+    if not hasattr(run, "records"):
+        raise ModelError(
+            f"{role}: got {run!r} ({type(run).__name__}). Expected a run of {system.name!r}, by simulate(...)."
+        )
 
 
 def _section(system: DiscreteSystem, section: Any, generators: Any) -> tuple[Field, list[Field]]:
@@ -237,7 +261,14 @@ def _section(system: DiscreteSystem, section: Any, generators: Any) -> tuple[Fie
                 "nonholonomic_momentum: with generators=[...], give section=[c_1, c_2, ...], one for each."
             )
         return _field(system, section, "section"), [tuple(fast(int(c == d)) for d in q) for c in q]
-    if generators is None or len(generators) != len(section):
+    sorts = {"section": section, "generators": () if generators is None else generators}
+    for role, given in sorts.items():
+        if isinstance(given, str) or not isinstance(given, Sequence):
+            raise ModelError(
+                f"{role}: got {given!r}. Expected section={{{q[0]}: ...}}, or section=[c_1, ...] with "
+                f"generators=[{{{q[0]}: 1}}, ...]."
+            )
+    if not section or generators is None or len(generators) != len(section):
         told = "no generators" if generators is None else f"{len(generators)} generators"
         raise ModelError(
             f"nonholonomic_momentum: {len(section)} coefficients and {told}. Give generators=[{{{q[0]}: 1}}, ...], one for "
@@ -252,20 +283,23 @@ def _field(system: DiscreteSystem, given: Any, role: str) -> Field:
     if not isinstance(given, Mapping) or not given:
         raise ModelError(f"{role}: got {given!r}. Expected {{coordinate: expression}}, such as {{{q[0]}: 1}}.")
     for key in given:
+        if isinstance(key, str):
+            raise ModelError(f"{role}: got the text {key!r}. Use the coordinate itself: {{{q[0]}: expression}}.")
         if key not in q:
             raise ModelError(f"{role}: {key} is not among the coordinates {', '.join(c.name for c in q)}.")
     return tuple(fast(_expression(system, given.get(c, 0), role)) for c in q)
 
 
 def _expression(system: DiscreteSystem, given: Any, role: str) -> Expr:
-    e = checks.symbols(checks.expression(given, role), set(system.coordinates), role)
-    strange = {s for s in e.free_symbols if s not in {*system.coordinates, *system.parameters}}
+    e = checks.expression(given, role)
+    known = (*system.coordinates, *system.parameters)
+    strange = {s for s in e.free_symbols if s.name not in {p.name for p in known}}
     if strange:
         raise ModelError(
             f"{role}: {e} contains {', '.join(sorted(map(str, strange)))}. A symmetry is a vector field in the coordinates "
-            f"and the parameters of the system: {', '.join(p.name for p in (*system.coordinates, *system.parameters))}."
+            f"and the parameters of the system, without slots and velocities: {', '.join(p.name for p in known)}."
         )
-    return e
+    return checks.symbols(e, known, role)
 
 
 def _first(system: DiscreteSystem) -> dict[Any, Any]:

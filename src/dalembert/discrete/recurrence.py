@@ -16,7 +16,7 @@ from functools import cached_property
 from typing import Any, Literal
 
 import sympy
-from sympy import Expr, Piecewise, S, Symbol, acos, sin, sqrt, symbols
+from sympy import Expr, Piecewise, S, Symbol, acos, sin, sqrt
 
 from ..errors import ModelError
 from ..model import checks
@@ -26,7 +26,10 @@ Kind = Literal["complex roots", "real roots", "double root", "undecided"]
 
 @dataclass(frozen=True, repr=False)
 class LinearRecurrence:
-    """q_k+1 = A q_k - B q_k-1, solved. Call it with numbers, or read `solution`, in the symbols k, q_0 and q_1."""
+    """q_k+1 = A q_k - B q_k-1, solved. Call it with numbers, or read `solution`, in the symbols `index` and `first`.
+
+    These are k, q_0 and q_1; or other letters, where A or B contain symbols of these names.
+    """
 
     A: Expr
     B: Expr
@@ -88,9 +91,26 @@ class LinearRecurrence:
         return q1 * k * r ** (k - 1) - q0 * (k - 1) * r**k
 
     @property
+    def index(self) -> Symbol:
+        """The symbol of the index in `solution`: k, if neither A nor B contain one of that name."""
+        return Symbol(self._letter("k", "j", "n", "i", "l"), integer=True, nonnegative=True)
+
+    @property
+    def first(self) -> tuple[Symbol, Symbol]:
+        """The symbols of the first two terms in `solution`: q_0 and q_1, if neither A nor B contain one of these names."""
+        letter = self._letter("q", "u", "w", tails=("_0", "_1"))
+        return Symbol(f"{letter}_0"), Symbol(f"{letter}_1")
+
+    def _letter(self, *letters: str, tails: tuple[str, ...] = ("",)) -> str:
+        """The first of some letters, then of these with bars, that makes no name of a symbol of A or B."""
+        taken = {s.name for s in self.A.free_symbols | self.B.free_symbols}
+        bars = (letters[0] + "_" * count for count in range(1, 2 + len(taken)))
+        return next(a for a in (*letters, *bars) if not {a + tail for tail in tails} & taken)
+
+    @property
     def solution(self) -> Expr:
-        """q_k in the symbols k, q_0 and q_1."""
-        return self.term(Symbol("k", integer=True, nonnegative=True), *symbols("q_0 q_1"))
+        """q_k in the symbols `index` and `first`."""
+        return self.term(self.index, *self.first)
 
     def __call__(self, k: Any, q0: Any, q1: Any) -> Any:
         """q_k in numbers, for one k or an array of them; A and B have to be numbers.
@@ -104,7 +124,14 @@ class LinearRecurrence:
             raise ModelError(
                 f"linear_recurrence: {names} have no value. Use .term(k, q0, q1), or give A and B as numbers."
             )
-        A, B, k = float(self.A), float(self.B), np.asarray(k, dtype=float)
+        A, B, k = float(self.A), float(self.B), _numbers("k", k)
+        q0, q1 = _numbers("q0", q0), _numbers("q1", q1)
+        if not (k == np.round(k)).all():
+            raise ModelError(f"linear_recurrence: k = {k}. The index is a whole number, or an array of whole numbers.")
+        if B == 0 and (k < 0).any():
+            raise ModelError(
+                f"linear_recurrence: k = {k}. With B = 0 there is no term before q0: give an index from 0."
+            )
         if B <= 0:  # one root on each side of zero
             r, s = (A + np.sqrt(A * A - 4 * B)) / 2, (A - np.sqrt(A * A - 4 * B)) / 2
             if r == s:
@@ -117,12 +144,15 @@ class LinearRecurrence:
         return sign * (np.sign(A or 1.0) * q1 * size ** (k - 1) * first - q0 * size**k * second)
 
     def __str__(self) -> str:
-        return f"q[k+1] = A q[k] - B q[k-1], A = {self.A}, B = {self.B}: {self.kind}\nq[k] = {self.solution}"
+        q, k = self.first[0].name.removesuffix("_0"), self.index
+        rule = f"{q}[{k}+1] = A {q}[{k}] - B {q}[{k}-1], A = {self.A}, B = {self.B}"
+        return f"{rule}: {self.kind}\n{q}[{k}] = {self.solution}"
 
     __repr__ = __str__
 
     def _repr_latex_(self) -> str:
-        return rf"$\displaystyle q_k = {sympy.latex(self.solution)}$"
+        q, k = self.first[0].name.removesuffix("_0"), self.index
+        return rf"$\displaystyle {q}_{{{k}}} = {sympy.latex(self.solution)}$"
 
 
 def _quotient(k: Any, square: float, cosine: float) -> Any:
@@ -137,6 +167,19 @@ def _quotient(k: Any, square: float, cosine: float) -> Any:
     return np.sinh(k * np.arcsinh(size)) / size
 
 
+def _numbers(name: str, given: Any) -> Any:
+    """A finite number, or an array of them."""
+    import numpy as np
+
+    try:
+        values = np.asarray(None if isinstance(given, str | bytes) else given, dtype=float)
+    except (TypeError, ValueError):
+        values = np.asarray(np.nan)
+    if not np.isfinite(values).all():
+        raise ModelError(f"linear_recurrence: {name} = {given!r}. Expected a number, or an array of numbers.")
+    return values
+
+
 def linear_recurrence(A: Any, B: Any) -> LinearRecurrence:
     """The closed form of q_k+1 = A q_k - B q_k-1, for any A and B, numbers or expressions.
 
@@ -144,6 +187,8 @@ def linear_recurrence(A: Any, B: Any) -> LinearRecurrence:
     """
     A, B = (checks.expression(e, f"linear_recurrence: {name}") for name, e in (("A", A), ("B", B)))
     for name, e in (("A", A), ("B", B)):
-        if e.is_real is False:
-            raise ModelError(f"linear_recurrence: {name} = {e} is not real.")
+        if e.is_real is False or e.is_finite is False or e.has(sympy.nan, sympy.zoo, sympy.oo, -sympy.oo):
+            raise ModelError(
+                f"linear_recurrence: {name} = {e}. Expected a real number, or an expression of real symbols."
+            )
     return LinearRecurrence(A, B)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,6 +12,7 @@ import numpy as np
 from ..errors import MethodError, ModelError, SimulationError
 from ..methods.base import Method
 from ..methods.reference import Reference
+from ..model.coordinates import time
 from ..model.system import System
 from ..shown import Part, Shown, Table
 from ..theory import pointwise as maps
@@ -20,7 +21,7 @@ from .plan import check_method
 from .simulate import simulate
 from .start import point_map
 from .trajectory import Trajectory
-from .values import Array, Values
+from .values import Array, Values, as_number
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -102,37 +103,74 @@ def convergence(
 ) -> Convergence:
     """Run every method with every step of `hs`, and fit the orders with which its errors vanish.
 
-    start, parameters, until:  as in `simulate`, for one motion
+    start, parameters, until:  as in `simulate`, for one motion. Every step divides the time of the motion, since errors of
+            motions that end at different times are not compared
     exact:  the exact solution, a function of an array of times that gives {x: values, S: values, ...}; with x.dot for every
             coordinate also momenta and energy are compared. Without it a reference solution is computed.
     rtol:   relative and absolute tolerance of that reference solution
 
     An error is the largest difference at any node, of any coordinate (momentum, entropy); E is the total energy.
     """
-    listed = _checked(system, methods, hs)
+    listed, hs = _checked_methods(system, methods), _checked_steps(hs, _duration(start, until))
     solution = exact or _reference(system, start, parameters, rtol)
     floor = 0.0 if exact else 20 * rtol  # between its steps the reference is an interpolation
     lines = tuple(_line(system, method, hs, start, until, parameters, solution, floor) for method in listed)
     return Convergence(system, lines, "the exact solution" if exact else f"a reference solution (tolerance {rtol:g})")
 
 
-def _checked(system: Any, methods: Any, hs: Any) -> list[Method]:
+def _checked_methods(system: Any, methods: Any) -> list[Method]:
     if not isinstance(system, System):
         raise ModelError(f"convergence: got {system!r}. Expected a System; a discrete system has a step of its own.")
-    listed = [methods] if isinstance(methods, Method) else list(methods)
+    listed = list(methods) if isinstance(methods, Iterable) and not isinstance(methods, str) else [methods]
     for method in listed:
+        if isinstance(method, type) and issubclass(method, Method):
+            name = method.__name__
+            raise MethodError(
+                f"convergence: {name} is a class; it is not a method yet. Write {name}(), with parentheses."
+            )
         if not isinstance(method, Method):
             raise MethodError(f"convergence: {method!r} is not a method. Write methods=[Midpoint(), ...].")
         if method.adaptive:
             raise MethodError(f"convergence: {method!r} is adaptive: h is only the spacing of its output.")
         check_method(system, method)
-    if isinstance(hs, int | float) or len(hs) < 2 or len({float(h) for h in hs}) != len(hs) or min(hs) <= 0:
-        raise MethodError(
-            f"convergence: hs = {hs!r}. Expected two or more different steps, such as hs=[0.1, 0.05, 0.025]."
-        )
     if not listed:
         raise MethodError("convergence: no methods were given. Write methods=[Midpoint(), ...].")
     return listed
+
+
+def _duration(start: Any, until: Any) -> float:
+    """The time from the start to the end; NaN where `simulate` will say what is wrong with them."""
+    given = start.items() if isinstance(start, Mapping) else ()
+    begin = next((value for key, value in given if getattr(key, "name", key) == time.name), 0.0)
+    return as_number(until) - as_number(begin)
+
+
+def different_steps(hs: Any, role: str, name: str) -> tuple[float, ...]:
+    """Two or more different steps, in the order in which they are given."""
+    try:
+        steps = tuple(float(h) for h in (() if isinstance(hs, str) else hs))
+    except (TypeError, ValueError):
+        steps = ()
+    if len(steps) < 2 or len(set(steps)) != len(steps) or not all(0 < h < float("inf") for h in steps):
+        raise MethodError(
+            f"{role}: {name} = {hs!r}. Expected two or more different steps, such as {name}=[0.1, 0.05, 0.025]."
+        )
+    return steps
+
+
+def _checked_steps(hs: Any, duration: float) -> tuple[float, ...]:
+    """Different steps, each of which divides the time of the motion."""
+    steps = different_steps(hs, "convergence", "hs")
+    if duration <= 0:
+        raise MethodError(f"convergence: the motion lasts {duration:g}. Give a time until= after the start.")
+    counts = [max(1, round(duration / h)) if np.isfinite(duration) else 1 for h in steps]
+    if any(abs(n * h - duration) > 1e-9 * abs(duration) for n, h in zip(counts, steps, strict=True)):
+        nearest = ", ".join(f"{duration / n:.10g}" for n in counts)
+        raise MethodError(
+            f"convergence: hs = {hs!r} do not all divide the time {duration:g} from the start to until, so the motions would "
+            f"end at different times. Change until, or the steps to hs=[{nearest}]."
+        )
+    return steps
 
 
 def _reference(system: System, start: Values, parameters: Values | None, rtol: float) -> Solution:

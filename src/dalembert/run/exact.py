@@ -6,20 +6,21 @@ The exact discrete Lagrangian is the action of the motion from q0 at t to q1 at 
 
 Numerically the paths are polynomials, q0 + (q1 - q0) s/h + sum of z_j (integrals of Legendre polynomials, zero at both
 ends), the integral is Gauss's, and the stationary point is found by Newton's method with exact derivatives of L. The error
-of the value is the square of that of the path, and both vanish faster than any power of the degree.
+of the value is the square of that of the path, and both vanish faster than any power of the degree. Where the second
+variation of the action is singular, t + h is conjugate to t: there is no such motion, or there are many.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import sympy
-from sympy import Expr
+from sympy import Expr, Rational
 
 from ..discrete.equations import interior_residual, interior_unknowns
 from ..discrete.system import DiscreteSystem
@@ -30,17 +31,21 @@ from ..model.system import System
 from ..model.thermal import mechanical
 from ..shown import Part, Shown, Table
 from ..stepmap import TIME, Block, pointwise
-from ..symbolic import fast, gradient, jacobian, magnitude, substitute, vanishes
+from ..symbolic import Fast, fast, gradient, jacobian, substitute, vanishes
 from ..theory.exact import closed_form
-from ..theory.modified import modified_hamiltonian
 from ..theory.pointwise import quantity_map
+from .convergence import different_steps
+from .margins import known_conditions
+from .regularity import read_pair, step_length
 from .simulate import simulate
-from .start import point_map, read_start
-from .trajectory import Trajectory
+from .start import point_map
 from .values import Array, Values, columns, parameter_values
 
 DEGREES = (8, 12, 18, 26, 38, 56)
 """Degrees of the polynomials that are tried until the action no longer changes."""
+
+CONJUGATE = 1e-10
+"""A smallest singular value of the second variation, relative to its size, that counts as zero."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,6 +59,8 @@ class ExactStep:
     """p(h) = D2 L_d^E."""
     error: float
     """What the last increase of the degree changed, relative to the size of the action."""
+    rounding: float
+    """What rounding errors leave open of the value."""
 
     def __str__(self) -> str:
         return f"L_d^E = {self.value:.15g}, p0 = {self.minus}, p1 = {self.plus} (error about {self.error:.0e})"
@@ -66,7 +73,7 @@ class ExactLagrangian:
     """The exact discrete Lagrangian of a system.
 
     expression:  the closed form in x.at(0), x.at(1) and `dalembert.step`, or None; a DiscreteSystem with this lagrangian
-                 moves along the exact motion
+                 moves along the exact motion. It has poles where t + h is conjugate to t
     reason:      why there is, or is not, a closed form
     """
 
@@ -76,22 +83,16 @@ class ExactLagrangian:
 
     def solve(self, at: Values, *, h: float, parameters: Values | None = None) -> ExactStep:
         """Value and momenta at two positions {x.at(0): ..., x.at(1): ...}, by the boundary value problem."""
-        values = parameter_values(parameters, self.system.parameters)
-        start, _ = read_start(self.system.coordinates, at, values, 0, usual="two positions")
-        if start.kind != "two positions" or start.lanes is not None:
-            x = self.system.coordinates[0]
-            raise StartError(f"exact_discrete_lagrangian: give two positions, {{{x}.at(0): ..., {x}.at(1): ...}}.")
-        rows = columns(values, [p.name for p in self.system.parameters], None)
-        return _stationary(self.system, start.q[0], start.second[0], start.time, float(h), rows)
+        length = step_length(h, "exact_discrete_lagrangian")
+        q0, q1, t, row = read_pair(self.system, at, parameters, "exact_discrete_lagrangian")
+        return _stationary(self.system, q0[0], q1[0], float(t[0]), length, row[None])
 
     def __call__(self, at: Values, *, h: float, parameters: Values | None = None) -> float:
         """The value at two positions."""
         return self.solve(at, h=h, parameters=parameters).value
 
     def __str__(self) -> str:
-        found = (
-            str(self.expression) if self.expression is not None else "by the boundary value problem: .solve(at, h=...)"
-        )
+        found = "by the boundary value problem: .solve(at, h=...)" if self.expression is None else str(self.expression)
         return f"{self.system.name}: exact discrete Lagrangian\n  {found}\n  because {self.reason}"
 
     __repr__ = __str__
@@ -141,51 +142,53 @@ def _basis(degree: int) -> tuple[Array, Array, Array, Array]:
 
 def _stationary(system: System, q0: Array, q1: Array, t: float, h: float, rows: Array) -> ExactStep:
     """The stationary action, with the degree raised until it no longer changes."""
-    z = np.zeros((0, len(q0)))
+    z, margin = np.zeros((0, len(q0))), 1.0
     before: ExactStep | None = None
     for degree in DEGREES:
         z = np.vstack([z, np.zeros((degree - 1 - len(z), len(q0)))])
-        found, z, size = _solved(system, q0, q1, t, h, rows, degree, z)
+        found, z, size, margin = _solved(system, q0, q1, t, h, rows, degree, z)
+        if margin < CONJUGATE:
+            break
         if before is not None:
-            error = abs(found.value - before.value) / size
-            slack = np.abs([found.minus - before.minus, found.plus - before.plus]).max() * h / size
-            found = ExactStep(found.value, found.minus, found.plus, float(max(error, slack)))
-            if max(error, slack) < 2e-14:
-                return found
+            change = abs(found.value - before.value)
+            slack = np.abs([found.minus - before.minus, found.plus - before.plus]).max() * h
+            error = float(max(change, slack) / (size or 1.0))  # at rest in an equilibrium all may vanish
+            if error < 2e-14 or (error < 1e-11 and degree == DEGREES[-1]):
+                # Near a conjugate point rounding errors of the path are magnified.
+                return replace(found, error=error + 2e-16 / margin, rounding=found.rounding + change)
         before = found
-    assert before is not None
-    if before.error < 1e-11:
-        return before
-    raise MethodError(
-        f"exact_discrete_lagrangian: the motion over h = {h:g} is too long to be followed (error {before.error:.1e}). Take a "
-        f"smaller h."
-    )
+    if margin < 1e-4:
+        raise MethodError(
+            f"exact_discrete_lagrangian: t = {t + h:g} is conjugate to t = {t:g}, or too near to a conjugate point (margin "
+            f"{margin:.1e}): motions that leave {q0} together meet again, so {q0} and {q1} are joined by many motions or by "
+            f"none. Take another h."
+        )
+    raise MethodError(f"exact_discrete_lagrangian: the motion over h = {h:g} is too long to follow. Take a smaller h.")
 
 
 def _solved(
     system: System, q0: Array, q1: Array, t: float, h: float, rows: Array, degree: int, z: Array
-) -> tuple[ExactStep, Array, float]:  # fmt: skip
-    """Newton's method for the coefficients of the path; also the size of the action."""
+) -> tuple[ExactStep, Array, float, float]:  # fmt: skip
+    """Newton's method for the coefficients of the path; also the size of the action and the margin of its second variation."""
     s, w, F, G = _basis(degree)
     compiled, n = _derivatives(system), len(q0)
     shape = np.concatenate([F, G / h], axis=0).reshape(2, len(s), -1)  # of positions and of velocities
 
+    def path(z: Array) -> tuple[Array, Array]:
+        return q0 + s[:, None] * (q1 - q0) + F @ z, (q1 - q0) / h + G @ z / h
+
     def at(z: Array) -> tuple[Array, Array, Array]:
-        q = q0 + s[:, None] * (q1 - q0) + F @ z
-        v = (q1 - q0) / h + G @ z / h
-        table, _ = compiled(np.column_stack([q, v, t + s * h]), rows)
+        table, _ = compiled(np.column_stack([*path(z), t + s * h]), rows)
         return table[:, 0], table[:, 1 : 1 + 2 * n].reshape(-1, 2, n), table[:, 1 + 2 * n :].reshape(-1, 2, n, 2, n)
 
     L, first, second = at(z)
     for _ in range(40):
         slope = h * np.einsum("g,agj,gak->jk", w, shape, first)
         size = h * np.einsum("g,agj,gak->jk", w, np.abs(shape), np.abs(first)).max()
-        if not np.isfinite(slope).all():
-            break
-        if np.abs(slope).max() <= 1e-15 * size:
+        if not np.isfinite(slope).all() or np.abs(slope).max() <= 1e-15 * size:
             break
         matrix = h * np.einsum("g,agi,gakbl,bgj->ikjl", w, shape, second, shape).reshape(z.size, z.size)
-        move = np.linalg.solve(matrix, slope.ravel()).reshape(z.shape)
+        move = np.linalg.lstsq(matrix, slope.ravel())[0].reshape(z.shape)  # a singular matrix is looked at below
         new, fraction = at(z - move), 1.0
         while not np.isfinite(new[0]).all() and fraction > 1e-3:
             fraction /= 2
@@ -195,7 +198,8 @@ def _solved(
             break
     slope = h * np.einsum("g,agj,gak->jk", w, shape, first)
     size = h * float(w @ np.abs(L)) + h * float(np.einsum("g,gak->ak", w, np.abs(first)).max())
-    if not np.abs(slope).max() < 1e-9 * size / h:
+    margin = _margin(w, shape, second)
+    if not np.abs(slope).max() <= 1e-9 * size / h and not margin < CONJUGATE:
         raise MethodError(
             f"exact_discrete_lagrangian: no motion was found from {q0} to {q1} in h = {h:g}. Take a smaller h, or positions "
             f"nearer to each other."
@@ -203,7 +207,17 @@ def _solved(
     Lq, Lv = first[:, 0], first[:, 1]
     plus = (w * s) @ Lq * h + w @ Lv
     minus = w @ Lv - (w * (1 - s)) @ Lq * h
-    return ExactStep(float(h * (w @ L)), minus, plus, np.inf), z, size
+    terms = np.abs(L) + sum(np.abs(d * x).sum(axis=1) for d, x in zip((Lq, Lv), path(z), strict=True))
+    rounding = 10 * np.finfo(float).eps * h * float(w @ terms)
+    return ExactStep(float(h * (w @ L)), minus, plus, np.inf, rounding), z, size, margin
+
+
+def _margin(w: Array, shape: Array, second: Array) -> float:
+    """The smallest singular value of the second variation of the action, relative to its size."""
+    summed, both = "g,agi,gakbl,bgj->ikjl", (np.abs(shape), np.abs(second), np.abs(shape))
+    matrix, sizes = np.einsum(summed, w, shape, second, shape), np.einsum(summed, w, *both)
+    flat = (1, shape.shape[2] * second.shape[2], -1)
+    return float(1 / known_conditions(matrix.reshape(flat), sizes.reshape(flat))[0])
 
 
 # the order of a discrete Lagrangian
@@ -229,14 +243,17 @@ class ObservedOrder(Shown):
 
     @property
     def order(self) -> float:
-        """p from the two smallest h at which the difference is not rounding error; infinite if it is everywhere."""
+        """p from the two smallest h at which the difference is not rounding error; NaN if there are not two."""
         known = [p for p in self.slopes if np.isfinite(p)]
-        return known[-1] if known else np.inf
+        return known[-1] if known else np.nan
 
     def _parts(self) -> list[Part]:
         slopes = ["", *(f"{p:.3f}" if np.isfinite(p) else "rounding" for p in self.slopes)]
         rows = [(f"{h:g}", f"{d:.3e}", p) for h, d, p in zip(self.h, self.difference, slopes, strict=True)]
-        return [f"{self.title}: order {self.order:.2f}", Table(("h", "|L_d - L_d^E|", "order"), rows)]
+        told = f"order {self.order:.2f}"
+        if np.isnan(self.order):
+            told = "the order cannot be told, since fewer than two differences are larger than rounding. Take larger h"
+        return [f"{self.title}: {told}", Table(("h", "|L_d - L_d^E|", "order"), rows)]
 
 
 def order_of(
@@ -248,128 +265,94 @@ def order_of(
     order_of(discretise(pendulum, Midpoint()), start={theta: 1, theta.dot: 0.5}, parameters=...). By the theorem of Marsden
     and West p is the order of the integrator. The largest difference of several steps is taken, from `points` points of the
     motion during the time `span`. `system` is what a discrete system given by its L_d approximates.
+
+    L_d is evaluated with many digits, so that rounding errors are those of L_d^E alone.
     """
+    system = _approximated(discrete, system)
+    lengths = tuple(sorted(different_steps(h, "order_of", "h"), reverse=True))
+    if not (isinstance(points, int) and points > 0 and isinstance(span, int | float) and 0 < span < np.inf):
+        raise MethodError(
+            f"order_of: span = {span!r}, points = {points!r}. Expected a positive time and a whole number."
+        )
+    own, rows = _rows(parameters, system), _rows(parameters, discrete)
+    given = dict(zip(system.parameters, own[0], strict=True))
+    exactly = Reference(rtol=1e-12, atol=1e-12)
+    motion = simulate(system, exactly, h=span / points, steps=points, start=start, parameters=given, progress=False)
+    if motion.lanes is not None:
+        raise StartError("order_of: start has arrays, which make lanes. It measures along one motion: give numbers.")
+    found = []
+    for length in lengths:
+        pairs = []
+        for t, state in zip(motion.time.tolist(), motion.records[0], strict=True):
+            begin = dict(zip((*system.coordinates, *system.velocities), state, strict=True)) | {time: t}
+            run = simulate(system, exactly, h=length, steps=1, start=begin, parameters=given, progress=False)
+            q0, q1 = run._positions[0]
+            exact = _stationary(system, q0, q1, t, length, own)
+            pairs.append((_difference(discrete, q0, q1, t, length, rows, exact.value), exact.rounding))
+        found.append(tuple(map(max, zip(*pairs, strict=True))))
+    difference, rounding = zip(*found, strict=True)
+    return ObservedOrder(discrete.name, lengths, difference, rounding)
+
+
+def _approximated(discrete: Any, system: System | None) -> System:
+    """The system whose exact discrete Lagrangian a discrete Lagrangian is compared with."""
+    if not isinstance(discrete, DiscreteSystem):
+        raise ModelError(
+            f"order_of: got {discrete!r} ({type(discrete).__name__}). Expected a DiscreteSystem, such as discretise(system, "
+            f"Midpoint())."
+        )
     system = system or discrete.system
     if system is None:
         raise ModelError(
             f"order_of: {discrete.name!r} was given by its L_d alone. Say what it approximates: system=...."
         )
     _free(system, "order_of")
-    own, rows = _rows(parameters, system), _rows(parameters, discrete)
-    given = dict(zip(system.parameters, own[0], strict=True))
-    exactly = Reference(rtol=1e-12, atol=1e-12)
-    motion = simulate(system, exactly, h=span / points, steps=points, start=start, parameters=given, progress=False)
-    compiled, found = _value_map(discrete), []
-    for length in h:
-        pairs = []
-        for t, state in zip(motion.time.tolist(), motion.records[0], strict=True):
-            begin = dict(zip((*system.coordinates, *system.velocities), state, strict=True)) | {time: t}
-            run = simulate(system, exactly, h=length, steps=1, start=begin, parameters=given, progress=False)
-            q0, q1 = run._positions[0]
-            table, status = compiled(np.concatenate([q0, q1, [t]])[None], rows, h=length)
-            if status[0]:
-                raise MethodError(
-                    f"order_of: the discrete Lagrangian has no value for h = {length:g}. Take a smaller h."
-                )
-            exact = _stationary(system, q0, q1, t, length, own)
-            pairs.append((float(abs(table[0, 0] - exact.value)), 2e-14 * float(table[0, 1])))
-        found.append(max(pairs))
-    difference, rounding = zip(*found, strict=True)
-    return ObservedOrder(discrete.name, tuple(map(float, h)), difference, rounding)
+    forces = (*discrete.force_minus, *discrete.force_plus, *discrete.force_interior)
+    if discrete.constraints or not all(vanishes(f) for f in forces) or discrete.coordinates != system.coordinates:
+        raise ModelError(
+            f"order_of: {discrete.name!r} has constraints, forces or other coordinates than {system.name!r}. Give a discrete "
+            f"system whose motion L_d alone determines."
+        )
+    return system
 
 
 def _rows(parameters: Values | None, system: System | DiscreteSystem) -> Array:
     """The parameters of one of several systems, as a row."""
     names = [p.name for p in system.parameters]
     given = {k: v for k, v in (parameters or {}).items() if getattr(k, "name", str(k)) in names}
-    return columns(parameter_values(given, system.parameters), names, None)
+    values = parameter_values(given, system.parameters)
+    if arrays := [name for name, v in values.items() if v.ndim]:
+        raise StartError(f"order_of: {', '.join(arrays)} is an array. It measures along one motion: give numbers.")
+    return columns(values, names, None)
 
 
-def _value_map(discrete: DiscreteSystem) -> Any:
-    """The compiled map (q0, q1, t) -> L_d, stationary in the interior positions, and the size of its terms."""
-    q = discrete.coordinates
+def _difference(discrete: DiscreteSystem, q0: Array, q1: Array, t: float, h: float, rows: Array, exact: float) -> float:
+    """|L_d - L_d^E|, with 40 digits at the given positions; L_d is stationary in the interior ones."""
+    q, point, parameters = discrete.coordinates, [*q0, *q1, t], [p.name for p in discrete.parameters]
+    inputs = [*(c.at(k).name for k in (0, 1) for c in q), TIME]
     names, within = interior_unknowns(discrete)
     places = {s: fast(q[k % len(q)].at(0)) + x for k, (s, x) in enumerate(within.items())}
-    residual = tuple(substitute(r, places) for r in interior_residual(discrete))
-    speed = [(fast(c.at(1)) - fast(c.at(0))) / fast(step) for c in q]
-    guess = tuple(speed[k % len(q)] for k in range(len(names)))
-    inputs = [*(c.at(0).name for c in q), *(c.at(1).name for c in q), TIME]
-    value = substitute(discrete.lagrangian, places)
-    outputs = {"value": value, "size": magnitude(value)}
-    blocks = [Block(tuple(names), residual, guess)] if names else []
-    return point_map(
-        pointwise(f"{discrete.name}, value", inputs, [p.name for p in discrete.parameters], outputs, blocks)
-    )
+    values = dict(zip([*inputs, step.name, *parameters], map(float, (*point, h, *rows[0])), strict=True))
+    if names:
+        residual = tuple(substitute(r, places) for r in interior_residual(discrete))
+        speed = [(fast(c.at(1)) - fast(c.at(0))) / fast(step) for c in q]
+        block = Block(tuple(names), residual, tuple(speed[k % len(q)] for k in range(len(names))))
+        outputs = {name: fast(name) for name in names}
+        compiled = point_map(pointwise(f"{discrete.name}, interior", inputs, parameters, outputs, [block]))
+        values |= dict(zip(names, map(float, compiled(np.array([point]), rows, h=h)[0][0]), strict=True))
+    found = abs(_precisely(substitute(discrete.lagrangian, places), values, exact))
+    if not np.isfinite(found):
+        raise MethodError(f"order_of: the discrete Lagrangian has no value for h = {h:g}. Take a smaller h.")
+    return found
 
 
-# the modified energy along a run
-
-
-@dataclass(frozen=True)
-class EnergyRow:
-    """One truncation of the modified Hamiltonian along a run."""
-
-    power: int
-    """The highest power of h that it contains."""
-    deviation: float
-    """Its largest deviation from its first value."""
-    drift: float
-    """How far its mean moved from the first quarter of the run to the last."""
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class EnergyReport(Shown):
-    """The energy and the modified energies along a run: each further term makes the deviation smaller, if h is small."""
-
-    title: str
-    energy: float
-    rows: tuple[EnergyRow, ...]
-
-    def __getitem__(self, power: int) -> EnergyRow:
-        """The row whose highest power of h is the given one; 0 is the energy itself."""
-        for row in self.rows:
-            if row.power == power:
-                return row
-        raise KeyError(f"{power}: this report has the powers {', '.join(str(r.power) for r in self.rows)}.")
-
-    def _parts(self) -> list[Part]:
-        rows = []
-        for row in self.rows:
-            name = "H" if not row.power else f"H + ... + h^{row.power} H_{row.power + 1}"
-            gain = self.rows[0].deviation / row.deviation if row.deviation else np.inf
-            rows.append((name, f"{row.deviation:.2e}", f"{gain:.3g}", f"{row.drift:.1e}"))
-        head = ("conserved quantity", "deviation", "gain", "drift")
-        return [f"{self.title}, H = {self.energy:.6g}", Table(head, rows)]
-
-
-def energy_report(run: Trajectory, order: int = 4) -> EnergyReport:
-    """The modified Hamiltonian of the method, truncated after each power of h up to `order`, along a run.
-
-    Of a run with lanes the worst lane is reported.
-    """
-    if isinstance(run.system, DiscreteSystem) or run.method is None:
-        raise ModelError(
-            "energy_report: a discrete system given by its L_d alone has no Hamiltonian. Give a run of a System."
-        )
-    if not vanishes(fast(run.system.lagrangian).diff(fast(TIME))):
-        raise ModelError(f"energy_report: {run.system.name!r} depends on time, so its energy is not conserved.")
-    modified = modified_hamiltonian(run.system, run.method, order)
-    q = run.system.coordinates
-    outputs = {f"term.{j}": e for j, e in enumerate(modified.series)}
-    inputs = [*(c.name for c in q), *(c.momentum.name for c in q), TIME]
-    stepmap = pointwise(f"{run.system.name}, modified energy", inputs, [p.name for p in run.system.parameters], outputs)
-    terms = run._at_points(stepmap, run._carried_momenta)
-    rows, total = [], np.zeros(terms.shape[:2])
-    for j, e in enumerate(modified.series):
-        total = total + run.h**j * terms[..., j]
-        if e != 0:
-            rows.append(_energy_row(j, total))
-    title = f"{run.system.name}, {run.method!r}, h = {run.h:g}, t = {run.time[0]:g} to {run.time[-1]:g}"
-    return EnergyReport(title, float(terms[0, 0, 0]), tuple(rows))
-
-
-def _energy_row(power: int, values: Array) -> EnergyRow:
-    error = values - values[:, :1]
-    quarter = max(values.shape[1] // 4, 1)
-    drift = np.abs(np.nanmean(error[:, -quarter:], axis=1) - np.nanmean(error[:, :quarter], axis=1))
-    return EnergyRow(power, float(np.nanmax(np.abs(error))), float(np.nanmax(drift)))
+def _precisely(e: Fast, values: Mapping[str, float], less: float) -> float:
+    """The value of an expression at floating-point numbers, which are taken as exact, less a number, with 40 digits."""
+    if not all(map(np.isfinite, values.values())):
+        return np.nan
+    at = substitute(e, {name: Rational(v) for name, v in values.items()}) - fast(Rational(less))
+    try:
+        return float(at.n(140, real=True))
+    except RuntimeError:  # SymEngine does not evaluate branches; SymPy does
+        found = sympy.sympify(at).evalf(40)
+        return float(found) if found.is_real and found.is_finite else np.nan

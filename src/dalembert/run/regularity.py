@@ -12,35 +12,38 @@ constraints and forces, and does not suffice with them.
 With entropies the laws rho(q0, q1, S0, S1) = 0 are further rows of K and D2 is the derivative by (q1, S1): without
 constraints M is the matrix M+ of a regular thermomechanical system. Its M-, the same for a step backward, is examined too,
 and so are the hypotheses of its equations: that D_S- L_d or D_S+ L_d does not vanish, and that temperatures are positive.
+
+What a matrix is small or large against is said in `margins`. A coordinate counts there with the larger of its values at
+both ends of the step, its velocity with the larger of those on this step and on the one before.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from ..discrete.entropy import entropy_slopes
-from ..discrete.equations import momentum_minus, step_map, step_velocity
-from ..discrete.flow import backward_matrix
+from ..discrete.equations import step_map, step_velocity
 from ..discrete.system import DiscreteSystem
 from ..engine.machine import PointMap
 from ..engine.status import Status
 from ..errors import MethodError, StartError
 from ..methods.base import VariationalMethod
 from ..methods.reference import Reference
+from ..model.coordinates import step, time
+from ..model.system import System
 from ..shown import Part, Shown, Table
 from ..stepmap import TIME, StepMap, pointwise
-from ..symbolic import Fast, fast, gradient, jacobian, magnitude, substitute
-from .margins import COLUMNS, Parts, Scaling, condition_numbers, margins, reason, scaling
-from .start import point_map, read_start
+from ..symbolic import jacobian, magnitude, number
+from .margins import COLUMNS, TOLERANCE, Steps, distance, known_conditions, margins, reason, size
+from .start import OFF
 from .trajectory import Trajectory
-from .values import Array, Values, columns, parameter_values
+from .values import Array, Values, as_number, by_name, columns, parameter_values
 
-TOLERANCE = 1e-5
-"""A margin below this counts as zero: where solutions meet, a residual of 1e-10 leaves them apart by the root of that."""
+SHOWN = 5
+"""How many irregular steps are listed when a report is printed."""
 
 
 @dataclass(frozen=True)
@@ -51,26 +54,32 @@ class Irregular:
     time: float
     lane: int | None
     margin: float
-    """Smallest singular value of the restricted pairing, relative to K: zero where it is degenerate."""
+    """How far the step is from not being determined, the least of its margins and of 1/condition: zero where it is not."""
     reason: str
 
     def __str__(self) -> str:
         who = "" if self.lane is None else f"lane {self.lane}, "
-        return f"{who}step {self.step} from t = {self.time:g}: {self.reason} (margin {self.margin:.1e})"
+        told = "" if np.isnan(self.margin) else f" (margin {self.margin:.1e})"
+        return f"{who}step {self.step} from t = {self.time:g}: {self.reason}{told}"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Regularity(Shown):
     """How well the steps of a motion are determined; arrays have one entry per step (and a leading axis of lanes).
 
-    condition:    condition number of the step matrix M, rows and columns scaled
+    Beyond the last step that was taken there is NaN, and so there is for what a method that is not variational lacks.
+
+    matrix:       the step matrix M itself, rows of the momenta, the laws of entropy and the constraints; None where a
+                  step is not determined by two positions
+    condition:    size of M over its smallest singular value, rows and columns scaled
     determinant:  of M itself: a change of sign from step to step means that a singular step was jumped over
-    lagrangian:   margin of D2 D1 L_d alone: zero where L_d is degenerate (NaN for methods that are not variational)
-    pairing:      margin of B^T K C: zero where the step is not determined
+    lagrangian:   margin of D2 D1 L_d alone: zero where L_d is degenerate
+    pairing:      margin of B^T K C: zero where it is degenerate, or where omega or D2 chi lose rank
     irregular:    the steps that are not determined, with the reason
     backward_condition, backward_determinant:  of the matrix of the step backward
     irreversible: the steps that a step backward does not undo, because it is not determined
     hypotheses:   what the equations of a system with entropies assume, and whether it held on every step
+    violated:     for a pair that was given: what vanishes on every step of a motion, and does not vanish on it
     """
 
     title: str
@@ -84,6 +93,8 @@ class Regularity(Shown):
     backward_determinant: Array
     irreversible: tuple[Irregular, ...] = ()
     hypotheses: tuple[tuple[str, bool], ...] = ()
+    violated: tuple[str, ...] = ()
+    matrix: Array | None = None
 
     @property
     def ok(self) -> bool:
@@ -111,14 +122,17 @@ class Regularity(Shown):
         ]
 
     def _ended(self) -> list[str]:
-        """One line for each step that is not determined; of those that cannot be undone, the first."""
-        back = self.irreversible
+        """The first of the steps that are not determined, and how many more; the first of those that cannot be undone."""
+        found, back = self.irregular, self.irreversible
+        lines = [f"IRREGULAR: {i}" for i in found[:SHOWN]]
+        lines += [f"and {len(found) - SHOWN} more"] if len(found) > SHOWN else []
         more = f" (and {len(back) - 1} more)" if len(back) > 1 else ""
-        return [f"IRREGULAR: {i}" for i in self.irregular] + [f"no step backward: {i}{more}" for i in back[:1]]
+        return lines + [f"no step backward: {i}{more}" for i in back[:1]]
 
     def _parts(self) -> list[Part]:
         sure = [] if self.irregular else ["every step is determined"]
-        return [self.title, Table(("of the steps", ""), self._rows()), *sure, *self._ended()]
+        off = [f"NOT A STEP OF A MOTION: {told}" for told in self.violated]
+        return [self.title, Table(("of the steps", ""), self._rows()), *off, *sure, *self._ended()]
 
 
 def regularity(
@@ -138,20 +152,21 @@ def regularity(
         )
     if given.every != 1:
         raise MethodError(f"regularity: this run records every {given.every} steps. Compute it with every=1.")
-    by = f", {given.method!r}" if given.method else ""
-    title = f"{given.system.name}{by}, h = {given.h:g}: regularity of {len(given.time) - 1} steps"
     discrete = _discrete(given)
     if discrete is None:
-        return _report(title, given.time[:-1], _stages(given), tolerance, given.lanes is not None, given.begin)
-    parts, z = _Steps(discrete, given.h), np.concatenate([given._positions, given._entropies], axis=2)
-    found = [parts.at(z[l, :-1], z[l, 1:], given.time[:-1], given._parameter_rows[l]) for l in range(len(z))]
-    ended = {l: _failed_step(given, discrete, l) for l in range(len(z)) if _failed(given, l)}
-    scaled = scaling(Parts(*(np.concatenate(group) for group in zip(*found, strict=True))))
-    table = np.stack([margins(f, scaled) for f in found])
-    report = _report(title, given.time[:-1], table, tolerance, given.lanes is not None, given.begin)
-    last = [_ended(given, parts, l, *point, scaled, tolerance) for l, point in ended.items()]
-    told = _hypotheses(discrete, np.concatenate([f.slopes for f in found]), tolerance)
-    return replace(report, irregular=(*report.irregular, *last), hypotheses=told)
+        return _of_stages(given, tolerance)
+    steps, z = Steps(discrete, given.h), np.concatenate([given._positions, given._entropies], axis=2)
+    velocity = np.diff(z, axis=1) / given.h
+    before = np.concatenate([velocity[:, :1], velocity[:, :-1]], axis=1)
+    taken: Array = np.asarray(np.isfinite(velocity).all(axis=2))
+    found = [steps.at(z[l, :-1], z[l, 1:], before[l], given.time[:-1], given._parameter_rows[l]) for l in range(len(z))]
+    report = _of_run(given, np.stack([margins(*both) for both in found]), taken, tolerance)
+    last = [_ended(given, steps, l, tolerance) for l in range(len(z)) if _failed(given, l)]
+    M = np.where(taken[..., None, None], np.stack([parts.M for parts, _ in found]), np.nan)
+    slopes = np.where(taken[..., None, None], np.stack([parts.slopes for parts, _ in found]), np.nan)
+    told = _hypotheses(discrete, np.concatenate(slopes), tolerance)
+    matrix = M if given.lanes is not None else M[0]
+    return replace(report, irregular=(*report.irregular, *last), hypotheses=told, matrix=matrix)
 
 
 def _discrete(run: Trajectory) -> DiscreteSystem | None:
@@ -165,37 +180,69 @@ def _discrete(run: Trajectory) -> DiscreteSystem | None:
 def _at_pair(
     system: DiscreteSystem, at: Values | None, h: Any, parameters: Values | None, tolerance: float
 ) -> Regularity:
-    if h is None or system.interior:
+    if at is None or h is None or system.interior:
         x = system.coordinates[0]
         raise StartError(
             f"regularity: write regularity(system, at={{{x}.at(0): ..., {x}.at(1): ...}}, h=..., parameters={{...}}) for a "
             f"discrete system without interior positions, or give a run."
         )
+    length = step_length(h, "regularity")
+    z0, z1, t, row = read_pair(system, at, parameters, "regularity")
+    steps = Steps(system, length)
+    found, sizes = steps.at(z0, z1, (z1 - z0) / length, t, row)
+    if not np.isfinite(found.M).all():
+        raise StartError(
+            "regularity: the step matrix has no value at this pair: a root, a logarithm or a quotient in it has none. Give "
+            "another pair."
+        )
+    title = f"{system.name}, h = {length:g}: regularity of one step"
+    report = _report(title, t, margins(found, sizes)[None], np.array([[True]]), tolerance, False)
+    told = _hypotheses(system, found.slopes, tolerance)
+    return replace(report, hypotheses=told, violated=_violated(steps, z0, z1, t, row), matrix=found.M)
+
+
+def step_length(h: Any, role: str) -> float:
+    """The step, a positive number."""
+    value = as_number(h)
+    if not 0 < value < float("inf"):
+        raise MethodError(f"{role}: h = {h!r}. Expected the step, a positive number, such as h=0.1.")
+    return value
+
+
+def read_pair(
+    system: System | DiscreteSystem, at: Any, parameters: Values | None, role: str
+) -> tuple[Array, Array, Array, Array]:
+    """Both ends of one step, at={x.at(0): ..., x.at(1): ...}, its time and the parameters; S is the same as S.at(0)."""
+    whole = (*system.coordinates, *system.entropies)
+    slots, begun = [c.at(k) for k in (0, 1) for c in whole], {S.name: S.at(0) for S in system.entropies}
+    if isinstance(at, Mapping):
+        at = {begun.get(getattr(key, "name", key), key): value for key, value in at.items()}
+    found = by_name(at, [*slots, time], "at")
     values = parameter_values(parameters, system.parameters)
-    given, second = _second_entropies(system, at or {})
-    start, _ = read_start(system.coordinates, given, values, 0, "two positions", system.entropies)
-    if start.kind != "two positions":
-        raise StartError("regularity: give both positions of the step, at={x.at(0): ..., x.at(1): ...}.")
-    rows = columns(values, [p.name for p in system.parameters], start.lanes)
-    steps, t = _Steps(system, float(h)), np.array([start.time])
-    z = np.hstack([start.q[:1], start.entropies[:1]]), np.hstack([start.second[:1], second])
-    found = steps.at(*z, t, rows[0])
-    table = margins(found, scaling(steps.sizes(*z, t, rows[0])))
-    report = _report(f"{system.name}, h = {h:g}: regularity of one step", t, table[None], tolerance, False)
-    return replace(report, hypotheses=_hypotheses(system, found.slopes, tolerance))
+    if arrays := [name for name, v in (found | values).items() if v.ndim]:
+        raise StartError(
+            f"{role}: it looks at one step, and {', '.join(arrays)} is an array. Give numbers, and call it once for each step."
+        )
+    if missing := [s.name for s in slots if s.name not in found]:
+        example = ", ".join(f"{name}: ..." for name in missing)
+        raise StartError(
+            f"at: no value for {', '.join(missing)}. Expected both ends of the step; add at={{{example}}}."
+        )
+    numbers = {name: float(v) for name, v in (found | values).items()}
+    if lost := [name for name, v in numbers.items() if not np.isfinite(v)]:
+        raise StartError(f"{role}: {lost[0]} = {numbers[lost[0]]}. Give a finite number.")
+    z = np.array([numbers[s.name] for s in slots]).reshape(2, 1, -1)
+    return z[0], z[1], np.array([numbers.get(TIME, 0.0)]), columns(values, [p.name for p in system.parameters], None)[0]
 
 
-def _second_entropies(system: DiscreteSystem, at: Values) -> tuple[dict[Any, Any], Array]:
-    """The pair without the entropies at its end, which are taken as they are given; S.at(0) is the same as S."""
-    named = {getattr(key, "name", str(key)): value for key, value in at.items()}
-    second = []
-    for S in system.entropies:
-        if S.at(1).name not in named:
-            raise StartError(f"regularity: no value for {S.at(1)}. Give both entropies, {S.at(0)} and {S.at(1)}.")
-        second.append(float(named.pop(S.at(1).name)))
-        if S.at(0).name in named:
-            named[S.name] = named.pop(S.at(0).name)
-    return named, np.array(second).reshape(1, -1)
+def _violated(steps: Steps, z0: Array, z1: Array, t: Array, row: Array) -> tuple[str, ...]:
+    """The discrete constraints and laws of entropy that do not hold on a pair."""
+    s = steps.system
+    names = [*(c.at(k).name for k in (0, 1) for c in (*s.coordinates, *s.entropies)), *(p.name for p in s.parameters)]
+    values = dict(zip(names, map(float, [*z0[0], *z1[0], *row]), strict=True))
+    values |= {TIME: float(t[0]), step.name: steps.h}
+    found = [(e, number(e, values), number(magnitude(e), values)) for e in (*s.constraints, *s.entropy_laws)]
+    return tuple(f"{s.read(e)} is {v:.6g}, not 0" for e, v, terms in found if not abs(v) <= OFF * max(terms, 1e-300))
 
 
 def _hypotheses(system: DiscreteSystem, slopes: Array, tolerance: float) -> tuple[tuple[str, bool], ...]:
@@ -212,54 +259,19 @@ def _hypotheses(system: DiscreteSystem, slopes: Array, tolerance: float) -> tupl
     return tuple(found)
 
 
-class _Steps:
-    """The matrices of a discrete system, compiled."""
-
-    def __init__(self, system: DiscreteSystem, h: float):
-        whole = (*system.coordinates, *system.entropies)
-        self.system, self.h, self.m, self.s = system, h, len(system.constraints), len(system.entropies)
-        self.n = len(whole)
-        ends, first = [c.at(1) for c in whole], {c: c.at(0) for c in system.coordinates}
-        free = gradient(system.lagrangian, [c.at(0) for c in system.coordinates])
-        plain = jacobian([*free, *system.entropy_laws], ends)
-        forced = jacobian([*(-p for p in momentum_minus(system)), *system.entropy_laws], ends)
-        zero = [fast(0)] * self.s
-        forms = [[*(substitute(a, first) for a in w), *zero] for w in system.variations]
-        tables = [forced, plain, forms, jacobian(system.constraints, ends), backward_matrix(system)]
-        self._entries = [e for rows in (*tables, list(entropy_slopes(system))) for row in rows for e in row]
-        self._inputs = [*(c.at(k).name for k in (0, 1) for c in whole), TIME]
-        self._map = self._compiled("regularity", self._entries)
-
-    def _compiled(self, name: str, entries: list[Fast]) -> PointMap:
-        names = [p.name for p in self.system.parameters]
-        outputs = {f"entry.{i}": e for i, e in enumerate(entries)}
-        return point_map(pointwise(f"{self.system.name}, {name}", self._inputs, names, outputs))
-
-    def at(self, z0: Array, z1: Array, t: Array, parameters: Array) -> Parts:
-        """The matrices at each pair of positions and entropies."""
-        return self._parts(self._map, z0, z1, t, parameters)
-
-    def sizes(self, z0: Array, z1: Array, t: Array, parameters: Array) -> Parts:
-        """The same with the sizes of the terms that entries are made of, which do not vanish where these cancel."""
-        return self._parts(self._compiled("sizes", [magnitude(e) for e in self._entries]), z0, z1, t, parameters)
-
-    def _parts(self, compiled: PointMap, z0: Array, z1: Array, t: Array, parameters: Array) -> Parts:
-        n, m = self.n, self.m
-        flat, _ = compiled(np.column_stack([z0, z1, t]), parameters[None, :], h=self.h)
-        K, plain = (flat[:, i * n * n : (i + 1) * n * n].reshape(-1, n, n) for i in (0, 1))
-        both = flat[:, 2 * n * n : 2 * n * (n + m)].reshape(len(flat), 2, m, n)
-        back = flat[:, 2 * n * (n + m) :][:, : (n + m) ** 2].reshape(-1, n + m, n + m)
-        slopes = flat[:, flat.shape[1] - 2 * self.s :].reshape(len(flat), 2, self.s)
-        M = np.zeros((len(flat), n + m, n + m))
-        M[:, :n, :n], M[:, n:, :n] = K, both[:, 1]
-        M[:, :n, n:] = self.h * both[:, 0].swapaxes(1, 2)
-        return Parts(K, plain, both, M, back, slopes)
+def _of_run(run: Trajectory, table: Array, taken: Array, tolerance: float) -> Regularity:
+    by = f", {run.method!r}" if run.method else ""
+    count = f"{int(taken.sum())} steps" + (f" in {run.lanes} lanes" if run.lanes is not None else "")
+    title = f"{run.system.name}{by}, h = {run.h:g}: regularity of {count}"
+    return _report(title, run.time[:-1], table, taken, tolerance, run.lanes is not None, run.begin)
 
 
-def _report(title: str, t: Array, table: Array, tolerance: float, lanes: bool, begin: int = 0) -> Regularity:
-    """The report on a table of margins, shape (lanes, steps, columns)."""
-    with np.errstate(invalid="ignore"):
-        bad = (table[..., 0] > 1 / tolerance) | (table[..., 3] < tolerance)
+def _report(
+    title: str, t: Array, table: Array, taken: Array, tolerance: float, lanes: bool, begin: int = 0
+) -> Regularity:
+    """The report on a table of margins, shape (lanes, steps, columns), of the steps that were taken."""
+    table = np.where(taken[..., None], table, np.nan)
+    near = distance(table)
 
     def listed(mask: Array, margin: Array, why: Callable[[Array], str]) -> tuple[Irregular, ...]:
         return tuple(
@@ -267,7 +279,7 @@ def _report(title: str, t: Array, table: Array, tolerance: float, lanes: bool, b
             for l, k in np.argwhere(mask)
         )
 
-    found = listed(bad, table[..., 3], lambda row: reason(row, tolerance))
+    found = listed(taken & ~(near >= tolerance), near, lambda row: reason(row, tolerance))
     undone = table[..., 8]
     back = listed(undone > 1 / tolerance, 1 / undone, lambda _: "the matrix of the step backward is singular")
     shaped = table if lanes else table[0]
@@ -284,15 +296,18 @@ def _failed(run: Trajectory, lane: int) -> bool:
     return int(run.codes[lane, 0]) in (Status.SINGULAR, Status.NO_SOLUTION)
 
 
-def _failed_step(run: Trajectory, system: DiscreteSystem, lane: int) -> tuple[Array, Array, float, float]:
-    """z0, z1, the time and the relative residual of the step that failed: z1 as near to a solution as there is one."""
+def _failed_step(run: Trajectory, system: DiscreteSystem, lane: int) -> tuple[Array, Array, Array, float, float]:
+    """z0, z1, the velocities before, the time and the relative residual of the step that failed.
+
+    z1 is as near to a solution as there is one.
+    """
     from scipy.optimize import least_squares
 
     stepmap, n, q = step_map(system), len(system.coordinates), (*system.coordinates, *system.entropies)
     last = int(run.codes[lane, 1]) - run.begin
     state, t = run.records[lane, last, : len(stepmap.state)], float(run.time[last])
     names, residual = stepmap.unknowns, [r for b in stepmap.blocks for r in b.residual]
-    size = len(names)
+    count = len(names)
     entries = [*residual, *(e for row in jacobian(residual, names) for e in row)]
     outputs = {f"entry.{i}": e for i, e in enumerate(entries)}
     inputs = (*stepmap.state, *names, TIME)
@@ -301,47 +316,62 @@ def _failed_step(run: Trajectory, system: DiscreteSystem, lane: int) -> tuple[Ar
     def at(x: Array) -> Array:
         return compiled(np.concatenate([state, x, [t]])[None], run._parameter_rows[lane : lane + 1], h=run.h)[0][0]
 
-    before = run.records[lane, max(last - 1, 0), :n]
-    guess = np.concatenate([(state[:n] - before) / run.h, np.zeros(size - n)])
+    moved = (state - run.records[lane, max(last - 1, 0), : len(state)]) / run.h
+    guess = np.concatenate([moved[:n], np.zeros(count - n)])
     found = least_squares(
-        lambda x: at(x)[:size], guess, jac=lambda x: at(x)[size:].reshape(size, size), x_scale="jac",
+        lambda x: at(x)[:count], guess, jac=lambda x: at(x)[count:].reshape(count, count), x_scale="jac",
         xtol=1e-15, ftol=1e-15, gtol=1e-15, max_nfev=2000,
     )  # fmt: skip
     scale = 1 + np.abs(state[n : 2 * n]).max()
-    z0 = np.concatenate([state[:n], state[2 * n :]])
+    z0, before = (np.concatenate([a[:n], a[2 * n :]]) for a in (state, moved))
     rates = found.x[[names.index(step_velocity(c).name) for c in q]]
-    return z0, z0 + run.h * rates, t, float(np.abs(found.fun).max() / scale)
+    return z0, z0 + run.h * rates, before, t, float(np.abs(found.fun).max() / scale)
 
 
-def _ended(
-    run: Trajectory, steps: _Steps, lane: int, z0: Array, z1: Array, t: float, residual: float, scaled: Scaling,
-    tolerance: float,
-) -> Irregular:  # fmt: skip
+def _ended(run: Trajectory, steps: Steps, lane: int, tolerance: float) -> Irregular:
     """What was wrong with the step that failed."""
-    row = margins(steps.at(z0[None], z1[None], np.array([t]), run._parameter_rows[lane]), scaled)[0]
+    z0, z1, before, t, residual = _failed_step(run, steps.system, lane)
+    row = margins(*steps.at(z0[None], z1[None], before[None], np.array([t]), run._parameter_rows[lane]))[0]
+    near = float(distance(row))
     # A minimum of the residual that is not a zero has a singular matrix: there the solutions have met and vanished.
-    why = reason(row, max(tolerance, 1e-4)) if row[3] < 1e-4 or row[0] > 1e4 else "the step matrix is regular there"
+    why = "the step matrix is regular there" if near >= 1e-4 else reason(row, max(tolerance, 1e-4))
     if residual > 1e-9:
         place = ", ".join(f"{c} = {x:.6g}" for c, x in zip(steps.system.coordinates, z1, strict=False))
         why = f"no solution; nearest to one, at {place} (residual {residual:.1e}), {why}"
-    ended = Status(int(run.codes[lane, 0])).name
-    number = int(run.codes[lane, 1]) + 1
-    return Irregular(number, t, None if run.lanes is None else lane, float(row[3]), f"ended with {ended}: {why}")
+    return _end(run, lane, near, why)
+
+
+def _end(run: Trajectory, lane: int, near: float, why: str) -> Irregular:
+    ended, last = Status(int(run.codes[lane, 0])).name, int(run.codes[lane, 1])
+    who = None if run.lanes is None else lane
+    return Irregular(last + 1, float(run.time[last - run.begin]), who, near, f"ended with {ended}: {why}")
 
 
 # methods that are not variational
 
 
+def _of_stages(run: Trajectory, tolerance: float) -> Regularity:
+    """The report on a run by a method whose step is solved in blocks."""
+    table = _stages(run)
+    report = _of_run(run, table, np.asarray(np.isfinite(run._positions[:, 1:]).all(axis=2)), tolerance)
+    ask = "dalembert.existence(run) says whether there is a next step"
+    last = [_end(run, l, np.nan, ask) for l in range(len(table)) if _failed(run, l)]
+    return replace(report, irregular=(*report.irregular, *last))
+
+
 def _stages(run: Trajectory) -> Array:
     """The worst condition of the blocks of every step, solved anew from the recorded states; the other columns are NaN."""
-    assert run.method is not None
-    from ..model.system import System
-
     system = run.system
-    stepmap: StepMap = run.method.step_map(system) if isinstance(system, System) else step_map(system)
+    stepmap: StepMap
+    if isinstance(system, DiscreteSystem):
+        stepmap = step_map(system)
+    else:
+        assert run.method is not None
+        stepmap = run.method.step_map(system)
     blocks = [[e for row in b.jacobian for e in row] for b in stepmap.blocks]
     outputs = {f"next.{i}": u for i, u in enumerate(stepmap.update)}
-    outputs |= {f"entry.{k}.{i}": e for k, entries in enumerate(blocks) for i, e in enumerate(entries)}
+    for k, entries in enumerate(blocks):
+        outputs |= {f"entry.{k}.{i}": e for i, e in enumerate([*entries, *(size(e, abs) for e in entries)])}
     compiled = PointMap(
         pointwise(f"{stepmap.name}, stages", [*stepmap.state, TIME], stepmap.parameters, outputs, stepmap.blocks)
     )
@@ -356,7 +386,7 @@ def _stages(run: Trajectory) -> Array:
             state, t, first = values[:, :width], t + h, width
             for entries in blocks:
                 n = round(len(entries) ** 0.5)
-                matrices = values[:, first : first + n * n].reshape(-1, n, n)
-                worst, first = np.maximum(worst, condition_numbers(matrices)), first + n * n
+                matrices, sizes = values[:, first : first + 2 * n * n].reshape(-1, 2, n, n).swapaxes(0, 1)
+                worst, first = np.maximum(worst, known_conditions(matrices, sizes)), first + 2 * n * n
         table[lane, :, 0] = worst
     return table

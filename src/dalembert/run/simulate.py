@@ -24,7 +24,7 @@ from .progress import Progress, Report, chunks
 from .reference import solve_reference
 from .start import Start, read_start, resolve_start
 from .trajectory import Trajectory
-from .values import Array, Values, by_name, columns, lanes, parameter_values
+from .values import Array, Values, as_number, by_name, columns, lanes, parameter_values
 
 
 def simulate(
@@ -94,18 +94,10 @@ def _check_method(system: Any, method: Any) -> None:
 
 
 def _step_size(h: Any) -> float:
-    value = _number(h)
+    value = as_number(h)
     if not (value > 0 and math.isfinite(value)):
         raise MethodError(f"h = {h!r}: the step is a positive number. One step backward is flow(..., backward=True).")
     return value
-
-
-def _number(given: Any) -> float:
-    """What was given, if it is a number; a text or a truth value is none."""
-    try:
-        return math.nan if isinstance(given, str | bytes | bool) else float(given)
-    except (TypeError, ValueError):
-        return math.nan
 
 
 def _steps(h: float, until: float | None, steps: int | None, every: int, t0: float) -> int:
@@ -117,7 +109,7 @@ def _steps(h: float, until: float | None, steps: int | None, every: int, t0: flo
         if not (isinstance(steps, (int, np.integer)) and steps >= 0):
             raise MethodError(f"steps = {steps!r}: give a whole number from 0.")
         return int(steps)
-    end = _number(until)
+    end = as_number(until)
     if not math.isfinite(end) or (end - t0) / h > 2**62:
         raise MethodError(f"until = {until!r}: give a time, one number, that so many steps can reach.")
     if end < t0:

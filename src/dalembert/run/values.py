@@ -49,6 +49,14 @@ def _number(value: Any, name: str, role: str) -> Array:
     return array
 
 
+def as_number(given: Any) -> float:
+    """What was given, if it is a number; NaN if not: a text or a truth value is none."""
+    try:
+        return float("nan" if isinstance(given, str | bytes | bool) else given)
+    except (TypeError, ValueError):
+        return float("nan")
+
+
 def lanes(*groups: Mapping[str, Array]) -> int | None:
     """The number of lanes that arrays ask for; None if every value is a single number."""
     lengths = {name: len(v) for group in groups for name, v in group.items() if v.ndim}
