@@ -33,6 +33,11 @@ def pair(at=PAIR, h=0.1, parameters=ONE, system=STEPS):
     ("text for a step", lambda: pair(h="a"), "regularity: h = 'a'. Expected the step, a positive number, such as h=0.1."),
     ("a step as text", lambda: pair(h="0.1"), "regularity: h = '0.1'. Expected the step, a positive number, such as h=0.1."),
     ("a step backward", lambda: pair(h=-1), "regularity: h = -1. Expected the step, a positive number, such as h=0.1."),
+    (
+        "existence of a step backward",
+        lambda: da.existence(STEPS, at={x: 1, x.momentum: 0}, h=-1, parameters=ONE),
+        "existence: h = -1. Expected the step, a positive number, such as h=0.1.",
+    ),
     ("no step", lambda: pair(h=0), "regularity: h = 0. Expected the step, a positive number, such as h=0.1."),
     (
         "an exact step backward",
@@ -206,6 +211,11 @@ NODE = "A symmetry is a vector field in the coordinates and the parameters of th
         "an index before the first",
         lambda: linear_recurrence(0.5, 0)(-1, q0=1, q1=2),
         "linear_recurrence: k = -1.0. With B = 0 there is no term before q0: give an index from 0.",
+    ),
+    (
+        "the energy of a number",
+        lambda: da.energy_report(3),
+        "energy_report: got 3. Expected a run: energy_report(simulate(...)).",
     ),
     (
         "a first term that is text",

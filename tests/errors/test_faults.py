@@ -84,8 +84,8 @@ SENTENCES = {
     Status.NOT_FINITE: "not finite: a state or parameter is infinite or not a number",
 }
 REMEDIES = {
-    Status.SINGULAR: "Check that masses are positive and that constraints are independent at this state. "
-    "`dalembert.existence(error.trajectory)` says whether there is a next step at all.",
+    Status.SINGULAR: "Check that masses are positive and that constraints are independent at this state; "
+    "`dalembert.regularity(error.trajectory)` says more.",
     Status.NO_SOLUTION: "Try a smaller h; if it fails at the same time, look at the state there: the motion may end. "
     "`dalembert.existence(error.trajectory)` says whether there is a next step at all.",
     Status.LEFT_DOMAIN: "Try a smaller h; if it fails at the same time, the motion runs into a singularity there.",

@@ -36,10 +36,10 @@ from ..theory.exact import closed_form
 from ..theory.pointwise import quantity_map
 from .convergence import different_steps
 from .margins import known_conditions
-from .regularity import read_pair, step_length
+from .regularity import read_pair
 from .simulate import simulate
 from .start import point_map
-from .values import Array, Values, columns, parameter_values
+from .values import Array, Values, columns, parameter_values, step_length
 
 DEGREES = (8, 12, 18, 26, 38, 56)
 """Degrees of the polynomials that are tried until the action no longer changes."""

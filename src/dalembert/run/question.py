@@ -23,7 +23,7 @@ from ..symbolic import Fast, fast, free_names, magnitude, number, substitute
 from .plan import Plan, check_method
 from .start import OFF, read_start, resolve_start
 from .trajectory import Trajectory
-from .values import Values, by_name, columns, lanes, parameter_values
+from .values import Values, by_name, columns, lanes, parameter_values, step_length
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,7 @@ def asked(
         raise MethodError(f"{given.name!r} is a discrete system: leave out {method!r}.")
     exact = _exact(parameters, [p.name for p in given.parameters])
     values = {name: float(v[0]) for name, v in _single(parameter_values(parameters, given.parameters)).items()}
-    known = (values | {step.name: float(h)}, exact)
+    known = (values | {step.name: step_length(h, "existence")}, exact)
     whole = (*given.coordinates, *given.entropies)
     slots = {c.at(k).name for c in whole for k in (0, 1)}
     if at is None or all(getattr(key, "name", str(key)) in slots for key in at):

@@ -40,7 +40,7 @@ from ..symbolic import jacobian, magnitude, number
 from .margins import COLUMNS, TOLERANCE, Steps, distance, known_conditions, margins, reason, size
 from .start import OFF
 from .trajectory import Trajectory
-from .values import Array, Values, as_number, by_name, columns, parameter_values
+from .values import Array, Values, by_name, columns, parameter_values, step_length
 
 SHOWN = 5
 """How many irregular steps are listed when a report is printed."""
@@ -199,14 +199,6 @@ def _at_pair(
     report = _report(title, t, margins(found, sizes)[None], np.array([[True]]), tolerance, False)
     told = _hypotheses(system, found.slopes, tolerance)
     return replace(report, hypotheses=told, violated=_violated(steps, z0, z1, t, row), matrix=found.M)
-
-
-def step_length(h: Any, role: str) -> float:
-    """The step, a positive number."""
-    value = as_number(h)
-    if not 0 < value < float("inf"):
-        raise MethodError(f"{role}: h = {h!r}. Expected the step, a positive number, such as h=0.1.")
-    return value
 
 
 def read_pair(

@@ -276,7 +276,8 @@ _EXISTENCE = "`dalembert.existence(error.trajectory)` says whether there is a ne
 _REMEDY = {
     Status.EVENTS_ACCUMULATE: "Let the event stop the motion, or make the action lose less.",
     Status.INTERRUPTED: "Continue with start=error.trajectory.",
-    Status.SINGULAR: f"Check that masses are positive and that constraints are independent at this state. {_EXISTENCE}",
+    Status.SINGULAR: "Check that masses are positive and that constraints are independent at this state; "
+    "`dalembert.regularity(error.trajectory)` says more.",
     Status.NO_SOLUTION: "Try a smaller h; if it fails at the same time, look at the state there: the motion may end. "
     + _EXISTENCE,
     Status.LEFT_DOMAIN: "Try a smaller h; if it fails at the same time, the motion runs into a singularity there.",

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sympy import Symbol
 
-from ..errors import StartError
+from ..errors import MethodError, StartError
 
 Array = NDArray[Any]
 Values = Mapping[Any, Any]
@@ -55,6 +55,14 @@ def as_number(given: Any) -> float:
         return float("nan" if isinstance(given, str | bytes | bool) else given)
     except (TypeError, ValueError):
         return float("nan")
+
+
+def step_length(h: Any, role: str) -> float:
+    """The step, a positive number."""
+    value = as_number(h)
+    if not 0 < value < float("inf"):
+        raise MethodError(f"{role}: h = {h!r}. Expected the step, a positive number, such as h=0.1.")
+    return value
 
 
 def lanes(*groups: Mapping[str, Array]) -> int | None:
