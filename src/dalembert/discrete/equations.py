@@ -137,6 +137,11 @@ class Variation(Node):
         return rf"\delta {latex}", f"d{pretty}", f"d{plain}"
 
 
+def _shorter(e: Expr) -> Expr:
+    """Expanded, so that terms of both steps come together, unless that makes it longer to read."""
+    return min(sympy.expand(e), e, key=lambda form: len(str(form)))
+
+
 @dataclass(frozen=True)
 class DiscreteEquations:
     """The discrete equations of motion, to be read: text in a terminal, LaTeX in a notebook.
@@ -163,8 +168,8 @@ class DiscreteEquations:
         rows = zip(momentum_minus(s), momentum_plus(s), node_reaction(s), strict=True)
         return tuple(
             Eq(
-                sympy.expand(self._at(plus, "k-1", "k") - self._at(minus, "k", "k+1")),
-                sympy.expand(-step * self._at(r, "k", "k+1").xreplace(named)),
+                _shorter(self._at(plus, "k-1", "k") - self._at(minus, "k", "k+1")),
+                _shorter(-step * self._at(r, "k", "k+1").xreplace(named)),
                 evaluate=False,
             )
             for minus, plus, r in rows
@@ -173,7 +178,7 @@ class DiscreteEquations:
     @cached_property
     def constraints(self) -> tuple[Eq, ...]:
         """The discrete kinematic constraints on the step from node k to node k+1."""
-        return tuple(Eq(sympy.expand(self._at(c, "k", "k+1")), 0, evaluate=False) for c in self.system.constraints)
+        return tuple(Eq(_shorter(self._at(c, "k", "k+1")), 0, evaluate=False) for c in self.system.constraints)
 
     @cached_property
     def entropy(self) -> tuple[Eq, ...]:
