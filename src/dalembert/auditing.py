@@ -133,6 +133,8 @@ class Audit(Shown):
 
     title: str
     rows: tuple[Row, ...]
+    changes: int = 0
+    """How often events changed the motion, after which nothing need be what it was."""
 
     @property
     def ok(self) -> bool:
@@ -144,6 +146,10 @@ class Audit(Shown):
         rows = [(r.quantity, r.theory, r.promise, f"{r.value:.6g}", f"{r.deviation:.1e}", r.verdict) for r in self.rows]
         why = [f"{r.quantity}: {r.theory}, because {r.reason}." for r in self.rows if r.reason]
         why += [f"{r.quantity}: {r.note}" for r in self.rows if r.note]
+        if self.changes:
+            why.append(
+                f"Events changed the motion {self.changes} times; what theory and method promise holds between them."
+            )
         if not rows:
             return [self.title, "", NOTHING]
         return [self.title, "", Table(head, rows), *([""] if why else []), *why]
@@ -167,9 +173,8 @@ def audit(run: Trajectory, invariants: Mapping[str, Any] | None = None) -> Audit
     if isinstance(run.system, DiscreteSystem):
         return Audit(title, tuple(_discrete_rows(run, run.system)))
     rows = [*_rows(run, run.system), *_claimed(run, invariants or {}), *_constraint_rows(run, run.system)]
-    return Audit(
-        title, (*rows, *(_thermal_rows(run, run.system) if run.system.entropies and len(run.time) > 1 else ()))
-    )
+    warm = _thermal_rows(run, run.system) if run.system.entropies and len(run.time) > 1 else ()
+    return Audit(title, (*rows, *warm), run.changes)
 
 
 def _promise(method: Method | None, expected: Expected) -> str:

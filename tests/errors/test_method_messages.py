@@ -301,7 +301,7 @@ CONE = da.System("cone", [x, y], kinetic=(x.dot**2 + y.dot**2) / 2, constraints=
     (
         "a composition with coefficients that are no numbers",
         lambda: da.Composition(da.Midpoint(), coefficients=[float("nan"), 1.0]),
-        "Composition: coefficients = [nan, 1.0]. Expected numbers that add up to 1, such as [0.5, 0.5].",
+        "Composition: coefficients = [nan, 1.0]. Expected numbers other than 0 that add up to 1, such as [0.5, 0.5].",
     ),
 )
 def test_methods_for_particular_systems(call, message):

@@ -353,3 +353,54 @@ def test_a_saved_run_has_its_events(tmp_path):
     run = drop([1.0, 0.5], da.Midpoint(), events, until=1.0)
     assert {c.name for c in run.events} == {"bounce", "sill"}
     assert da.load(run.save(tmp_path / "run.nc")).events == run.events
+
+
+x = da.coordinates("x")
+FLIGHT = da.System("flight", [x], kinetic=x.dot**2 / 2)
+FALL = da.System("fall", [x], kinetic=x.dot**2 / 2, potential=10 * x)
+SLOT = 1 / 128
+JUST_BEFORE = {
+    "a record on the node of the cut": (FLIGHT, {x: 0, x.dot: 1}, 0.5, 2, [da.Event((x - 1) * (1.25 - x))]),
+    "another event is put elsewhere there": (
+        FALL,
+        {x: 0, x.dot: 1},
+        SLOT,
+        16,
+        [
+            da.Event(da.time - 16 * SLOT, {x.dot: 0.001}, name="push"),
+            da.Event((0.001 - x.dot) * (x.dot + 0.05), name="slow"),
+        ],
+    ),
+}
+
+
+@pytest.mark.parametrize("through_a_file", [False, True])
+@pytest.mark.parametrize("case", JUST_BEFORE)
+def test_a_cut_where_something_has_just_happened(case, through_a_file, tmp_path):
+    system, start, h, cut, events = JUST_BEFORE[case]
+    common = {"h": h, "events": events}
+    whole = da.simulate(system, da.RungeKutta4(), steps=2 * cut, start=start, **common)
+    first = da.simulate(system, da.RungeKutta4(), steps=cut, start=start, **common)
+    begun = da.load(first.save(tmp_path / "first.nc")) if through_a_file else first
+    rest = da.simulate(system, da.RungeKutta4(), steps=cut, start=begun, **common)
+    assert (*first.events, *rest.events) == whole.events
+    assert np.array_equal(rest.records, whole.records[:, cut:])
+
+
+def test_what_events_changed_is_said():
+    run = drop(1.0, da.Midpoint(), [BOUNCE, da.Event(y - 0.5)], until=1.0)
+    assert run.changes == sum(c.name == "bounce" for c in run.events) > 0
+    assert f"Events changed the motion {run.changes} times" in str(da.audit(run))
+    with pytest.raises(da.MethodError, match=f"contraction: events changed this motion {run.changes} times"):
+        da.contraction(run)
+    assert "Events changed" not in str(da.audit(drop(1.0, da.Midpoint(), [da.Event(y - 0.5)], until=1.0)))
+
+
+def test_entropies_in_events():
+    S = da.entropies("S")
+    warm = da.System("warm", [x], kinetic=x.dot**2 / 2, entropies=[S], internal_energy=da.exp(S), friction={x: -x.dot})
+    run = da.simulate(warm, da.Midpoint(), h=0.1, steps=20, start={x: 0, x.dot: 1, S: 0}, events=da.Event(S - 0.05))
+    fine = da.simulate(
+        warm, da.Midpoint(), h=0.001, steps=2000, start={x: 0, x.dot: 1, S: 0}, events=da.Event(S - 0.05)
+    )
+    assert run.events[0].time == pytest.approx(fine.events[0].time, abs=1e-3)

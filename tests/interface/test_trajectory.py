@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import sympy
@@ -90,6 +92,40 @@ def test_save_and_load_a_discrete_system_and_a_reference(tmp_path):
     composed = da.Composition(da.Gauss(2), order=6)
     run = da.simulate(example.system, composed, h=0.1, steps=10, start=example.start, parameters=example.parameters)
     assert da.load(run.save(tmp_path / "c.nc")).method == composed
+
+
+class Mine(da.VariationalMethod):
+    """The trapezoidal rule in other words."""
+
+    order, symplectic, symmetric = 2, True, True
+
+    def discrete_lagrangian(self, L, q0, q1, t, h):
+        v = (q1 - q0) / h
+        return h / 2 * (L(q0, v, t) + L(q1, v, t + h))
+
+
+@pytest.mark.parametrize("method", [Mine(), da.Composition(Mine(), order=4)], ids=repr)
+def test_a_method_of_ones_own_is_not_mistaken_for_another(method, tmp_path):
+    example = da.gallery.load("pendulum")
+    common = {"h": 0.1, "steps": 10, "parameters": example.parameters}
+    run = da.simulate(example.system, method, start=example.start, **common)
+    back = da.load(run.save(tmp_path / "run.nc"))
+    assert back.method is None
+    with pytest.raises(da.StartError, match="the method cannot be continued with"):
+        da.simulate(example.system, da.Composition(order=4), start=back, **common)
+    assert da.simulate(example.system, method, start=run, **common).ok
+    with pytest.raises(da.MethodError, match="regularity: this run was loaded, and its method"):
+        da.regularity(back)
+
+
+def test_a_carry_of_another_width_is_refused():
+    """It would be read beyond its end."""
+    example = da.gallery.load("pendulum")
+    common = {"h": 0.1, "steps": 10, "parameters": example.parameters}
+    run = da.simulate(example.system, da.Midpoint(), start=example.start, **common)
+    damaged = replace(run, carry=run.carry[:, :-1].copy())
+    with pytest.raises(da.StartError, match="carries 7 numbers from step to step, and a step here needs 8"):
+        da.simulate(example.system, da.Midpoint(), start=damaged, **common)
 
 
 def test_save_and_load_a_discrete_system_with_interior_positions(tmp_path):

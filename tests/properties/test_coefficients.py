@@ -37,6 +37,19 @@ def test_control_a_sequence_that_is_off_is_refused(order, place):
         da.Composition(da.Midpoint(), coefficients=[*steps[:-1], steps[-1] + 1e-10])
 
 
+@pytest.mark.parametrize("coefficients", [[10, -9.0005], [5, -3.999999], [3, -2.00000001]])
+def test_large_coefficients_must_add_up_to_one_all_the_same(coefficients):
+    with pytest.raises(MethodError, match="They must add up to 1"):
+        da.Composition(da.Midpoint(), coefficients=coefficients)
+
+
+@pytest.mark.parametrize("coefficients", [[1000.0, -999.0], [100.0, -50.0, -49.0]])
+def test_large_coefficients_make_no_higher_order(coefficients):
+    method = da.Composition(da.Midpoint(), coefficients=coefficients)
+    assert (method.order, method.symmetric) == (2, False)
+    assert str(coefficients) in repr(method)
+
+
 def test_dormand_prince_is_scipys():
     """The same published numbers, typed twice."""
     rows, weights = da.DormandPrince8().tableau()

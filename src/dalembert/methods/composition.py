@@ -10,7 +10,7 @@ from ..errors import MethodError
 from ..model.system import System
 from ..stepmap import StepMap
 from ..symbolic import Fast
-from .base import Method
+from .base import Method, is_size
 from .midpoint import Midpoint
 
 # First halves of palindromic sequences for base methods of order 2, with the middle last.
@@ -29,6 +29,10 @@ _SEQUENCES = {
         -0.60550853383003451170,
     ),
 }  # fmt: skip
+
+
+ROUNDING = 1e-13
+"""By how much an order condition may fail, relative to the terms that add up to it."""
 
 
 class Composition(Method):
@@ -57,7 +61,7 @@ class Composition(Method):
         if order is not None and coefficients is not None:
             raise MethodError("Composition: give either order= or coefficients=, not both.")
         self.method = method
-        self.coefficients = tuple(_sequence(method.order, order)) if order else _numbers(coefficients)
+        self.coefficients = _numbers(coefficients) if order is None else tuple(_sequence(method.order, order))
         reached = reached_order(self.coefficients, method.order)
         if reached < (order or method.order):
             raise MethodError(
@@ -139,8 +143,9 @@ class Composition(Method):
         return self.method.laws(system)
 
     def __repr__(self) -> str:
-        usual = self.method.order < self.order and self.coefficients == tuple(_sequence(self.method.order, self.order))
-        told = f"order={self.order}" if usual else f"coefficients={list(self.coefficients)}"
+        base, order = self.method.order, self.order
+        usual = order in range(base + 2, 9, 2) and self.coefficients == tuple(_sequence(base, order))
+        told = f"order={order}" if usual else f"coefficients={list(self.coefficients)}"
         return f"Composition({self.method!r}, {told})"
 
 
@@ -150,16 +155,16 @@ def _numbers(given: object) -> tuple[float, ...]:
         numbers = tuple(float(c) for c in given)  # type: ignore[attr-defined]
     except (TypeError, ValueError):
         numbers = ()
-    if not numbers or not all(map(math.isfinite, numbers)) or isinstance(given, str):
+    if not numbers or not all(c and math.isfinite(c) for c in numbers) or isinstance(given, str):
         raise MethodError(
-            f"Composition: coefficients = {given!r}. Expected numbers that add up to 1, such as [0.5, 0.5]."
+            f"Composition: coefficients = {given!r}. Expected numbers other than 0 that add up to 1, such as [0.5, 0.5]."
         )
     return numbers
 
 
 def _sequence(base: int, order: int) -> list[float]:
     """A palindromic sequence for a base method of the given order."""
-    if isinstance(order, bool) or not isinstance(order, int):
+    if not is_size(order, range(1, 100)):
         raise MethodError(
             f"Composition: order = {order!r} ({type(order).__name__}). Expected a whole number: 4, 6 or 8."
         )
@@ -183,14 +188,15 @@ def reached_order(coefficients: Sequence[float], base: int) -> int:
     """
     top = 9
     letters = [1, *range(base + 1, top + 1, 2)]
-    product: dict[tuple[int, ...], float] = {(): 1.0}
+    product: Words = {(): 1.0}
+    sizes: Words = {(): 1.0}  # the same with the sizes of all terms: what rounding is relative to
     for c in coefficients:
         product = _times(product, _flow({(k,): c**k for k in letters}, top), top)
+        sizes = _times(sizes, _flow({(k,): abs(c) ** k for k in letters}, top), top)
     wanted = _flow({(1,): 1.0}, top)
-    size = max(1.0, *(abs(c) for c in coefficients)) ** top
     for degree in range(1, top + 1):
         words = {w for w in (*product, *wanted) if sum(w) == degree}
-        if any(abs(product.get(w, 0.0) - wanted.get(w, 0.0)) > 1e-12 * size for w in words):
+        if any(abs(product[w] - wanted.get(w, 0.0)) > ROUNDING * sizes[w] for w in words):
             return degree - 1
     return top - 1
 

@@ -225,6 +225,11 @@ class _Step(_Mark):
     def _render(self) -> tuple[str, str, str]:
         return "h", "h", "h"
 
+    def _code(self, printer: Any, **_: Any) -> str:
+        return "h"
+
+    _lambdacode = _pythoncode = _numpycode = _scipycode = _code  # the argument of a function that lambdify writes
+
 
 time = _Time("t")
 """The symbol of time."""

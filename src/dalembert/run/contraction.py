@@ -150,6 +150,11 @@ def _check(run: Trajectory) -> None:
             f"contraction: {run.system.name!r} has constraints, so that (q, p) is not its phase space. Write it in free "
             f"coordinates."
         )
+    if run.changes:
+        raise MethodError(
+            f"contraction: events changed this motion {run.changes} times, so that not every step is one of the method. Give a "
+            f"run without events that act."
+        )
     if isinstance(run.system, System) and run.method is None:
         raise MethodError("contraction: the method of this run is not known (it was read from a file).")
     if len(run.time) < 2:

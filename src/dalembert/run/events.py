@@ -86,10 +86,11 @@ class Event:
 
     def check(self, system: System) -> None:
         """Every symbol must belong to the system."""
-        known = {*system.coordinates, *system.velocities}
+        changeable = {*system.coordinates, *system.velocities}
+        known = changeable | set(system.entropies)
         checks.symbols(self.expression, known, "event")
         for key, value in self.changes.items():
-            if key not in known:
+            if key not in changeable:
                 names = ", ".join(s.name for s in (*system.coordinates, *system.velocities))
                 raise ModelError(
                     f"event: the action changes {key!r}. Expected one of the symbols {names}, without quotes."
@@ -117,6 +118,8 @@ class Crossing:
     lane: int
     positions: dict[str, float]
     velocities: dict[str, float]
+    changed: bool = False
+    """Whether the event changed the motion there."""
 
 
 @dataclass
@@ -148,16 +151,6 @@ class Stretches:
         state = (*self.system.coordinates, *self.system.velocities)
         whole = {k: {s.name: e.changes.get(s, s) for s in state} for k, e in enumerate(self.events) if e.changes}
         self._changed = {k: point_map(maps.quantity_map(self.system, after)) for k, after in whole.items()}
-
-    def recall(self, earlier: Sequence[Crossing]) -> None:
-        """An event of the run that is continued may have acted a moment before the node where this one begins."""
-        begin, names = self.plan.begin, np.array([e.name for e in self.events])
-        for c in earlier:
-            since = MOMENT + (c.time - self.t0) / self.h - begin
-            if since > 0:
-                side = _side(self.ahead(c.lane, self.points(c.lane, self.carry[[c.lane]], begin)))
-                self.side[c.lane, names == c.name] = side[names == c.name]
-                self.since[c.lane, names == c.name] = since
 
     def advance(self) -> None:
         """The whole motion, into `records`, `codes` and `crossings`."""
@@ -383,7 +376,8 @@ class Walk:
         names = [c.name for c in self.whole.system.coordinates]
         n = len(names)
         here, moving = (dict(zip(names, map(float, x), strict=True)) for x in (point[:n], point[n : 2 * n]))
-        self.whole.crossings.append(Crossing(event.name, float(point[-1]), self.lane, here, moving))
+        crossing = Crossing(event.name, float(point[-1]), self.lane, here, moving, bool(event.changes))
+        self.whole.crossings.append(crossing)
 
 
 def _side(g: Array) -> Array:

@@ -76,7 +76,8 @@ def flow(
     """One step of length h from a state, given like the start of a run, and its exact derivative.
 
     Of a discrete system, {x: ..., x.momentum: ...} gives the flow on positions and momenta, {x.at(0): ..., x.at(1): ...} the
-    flow on pairs, (q0, q1) -> (q1, q2). With `backward` a step is undone: from the state after it to the state before.
+    flow on pairs, (q0, q1) -> (q1, q2). With `backward` a step is undone: from the state after it to the state before;
+    under constraints momenta come back up to a reaction, of which a state keeps no trace.
     """
     here = simulate(system, method, h=h, steps=0, start=start, parameters=parameters)
     if here.lanes is not None or (method is not None and method.adaptive):

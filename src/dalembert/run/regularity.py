@@ -357,8 +357,11 @@ def _stages(run: Trajectory) -> Array:
     stepmap: StepMap
     if isinstance(system, DiscreteSystem):
         stepmap = step_map(system)
+    elif run.method is None:
+        raise MethodError(
+            "regularity: this run was loaded, and its method, which is one of your own, is not in the file. Compute it again."
+        )
     else:
-        assert run.method is not None
         stepmap = run.method.step_map(system)
     blocks = [[e for row in b.jacobian for e in row] for b in stepmap.blocks]
     outputs = {f"next.{i}": u for i, u in enumerate(stepmap.update)}

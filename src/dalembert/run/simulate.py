@@ -10,7 +10,7 @@ import numpy as np
 from sympy import Float
 
 from ..discrete.system import DiscreteSystem
-from ..engine.kernels import STATUS_WIDTH
+from ..engine.kernels import STATUS_WIDTH, carry_width
 from ..engine.machine import Stepper
 from ..engine.status import Status
 from ..errors import MethodError, ModelError, SimulationError, StartError
@@ -18,7 +18,7 @@ from ..methods.base import Method
 from ..methods.reference import Reference
 from ..model.coordinates import Parameter
 from ..model.system import System
-from .events import Crossing, Event, Stretches
+from .events import Event, Stretches
 from .plan import Plan, check_method
 from .progress import Progress, Report, chunks
 from .reference import solve_reference
@@ -142,10 +142,10 @@ def _by_reference(plan: Plan, start: Start) -> Trajectory:
     return solve_reference(plan, start)
 
 
-def _computed(plan: Plan, carry: Array, events: Sequence[Event], earlier: Sequence[Crossing] = ()) -> Trajectory:
-    """The motion, watched if there are events; `earlier` are those of the run that is continued."""
+def _computed(plan: Plan, carry: Array, events: Sequence[Event], watched: Array | None = None) -> Trajectory:
+    """The motion, watched if there are events; `watched` is what a run that is continued knows of them."""
     stepper = plan.stepper()
-    return _with_events(plan, stepper, carry, events, earlier) if events else _advance(plan, stepper, carry)
+    return _with_events(plan, stepper, carry, events, watched) if events else _advance(plan, stepper, carry)
 
 
 def _advance(plan: Plan, stepper: Stepper, carry: Array) -> Trajectory:
@@ -178,16 +178,17 @@ def _advance(plan: Plan, stepper: Stepper, carry: Array) -> Trajectory:
 
 
 def _with_events(
-    plan: Plan, stepper: Stepper, carry: Array, events: Sequence[Event], earlier: Sequence[Crossing]
+    plan: Plan, stepper: Stepper, carry: Array, events: Sequence[Event], watched: Array | None
 ) -> Trajectory:
     """Run with events: nodes are looked at as they come."""
     found = Stretches(plan, stepper, carry, events)
-    found.recall(earlier)
+    if watched is not None and watched.shape[2] == len(events):
+        found.side, found.since = watched.copy()
     found.advance()
     names = (*stepper.stepmap.state, *stepper.stepmap.outputs)
     return plan.trajectory(
         records=found.records, columns=names, codes=found.codes, residual=found.residual, carry=found.carry,
-        events=tuple(found.crossings),
+        events=tuple(found.crossings), watched=np.stack([found.side, found.since]),
     )  # fmt: skip
 
 
@@ -252,9 +253,15 @@ def _continued(
     count = _steps(h, until, steps, every, earlier.t0 + begin * h)
     values, lanes = dict(earlier.parameters), earlier.lanes
     plan = Plan(system, method, h, int(every), earlier.t0, begin, count, values, lanes, progress)
+    carried, needed = earlier.carry.shape[1], carry_width(plan.stepper().stepmap)
+    if carried != needed:
+        raise StartError(
+            f"start: the earlier run carries {carried} numbers from step to step, and a step here needs {needed}: it was "
+            f"computed by something else. Start from a state."
+        )
     numbers = parameter_values({p.name: given[p.name] for p in own if p.name in given}, own)
     ready = _with_numbers(events, {p: numbers[p.name] for p in own})
-    return _computed(plan, earlier.carry.copy(), ready, earlier.events)
+    return _computed(plan, earlier.carry.copy(), ready, earlier.watched)
 
 
 def _stopped(run: Trajectory) -> str:

@@ -50,6 +50,8 @@ def to_dataset(run: Trajectory) -> xarray.Dataset:
         "run.carry": (("run", "carried"), run.carry),
         "run.records": (("run", "time", "column"), run.records),
     }
+    if run.watched is not None:
+        variables["run.watched"] = (("watch", "run", "event"), run.watched)
     if not run.system.parameters:  # NetCDF takes an empty axis for an unlimited one
         del variables["run.parameters"]
     return xarray.Dataset(variables, coords={"time": run.time}, attrs=_provenance(run))
@@ -85,14 +87,16 @@ def _model(system: System | DiscreteSystem) -> str:
 
 
 def _packed(value: Any) -> Any:
-    """A method as its name and options, those again packed; of a user's own method only the text is kept."""
+    """A method as its name and options, those again packed; of a user's own method, or one made of it, nothing."""
     if not isinstance(value, Method):
         return value
     if type(value) not in REGISTRY.values():
         return None
     taken = inspect.signature(type(value)).parameters
-    options = {k: _packed(v) for k, v in value.__dict__.items() if k in taken}
-    return {"method": type(value).__name__, "options": options}
+    given = {k: v for k, v in value.__dict__.items() if k in taken}
+    options = {k: _packed(v) for k, v in given.items()}
+    own = any(options[k] is None and v is not None for k, v in given.items())
+    return None if own else {"method": type(value).__name__, "options": options}
 
 
 def _unpacked(data: Any) -> Any:
@@ -145,4 +149,5 @@ def load(path: str | Path) -> Trajectory:
         t0=float(given["t0"]),
         version=str(given["software"]).split()[-1],
         events=tuple(Crossing(**c) for c in json.loads(given["events"])),
+        watched=data["run.watched"].values.astype(float) if "run.watched" in data else None,
     )

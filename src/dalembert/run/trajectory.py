@@ -58,6 +58,8 @@ class Trajectory:
     version: str
     events: tuple[Crossing, ...] = ()
     """Where events happened, lane by lane, in the order of time."""
+    watched: Array | None = None
+    """Of each event in each lane at the last node: on which side of zero an action has put it, and for how much longer."""
     _cache: dict[str, Array] = field(default_factory=dict, repr=False)
 
     # status
@@ -71,6 +73,11 @@ class Trajectory:
     def ok(self) -> bool:
         """Whether every lane reached its end, or an event that stopped it."""
         return bool(np.isin(self.codes[:, 0], (Status.CONVERGED, Status.EVENT)).all())
+
+    @property
+    def changes(self) -> int:
+        """How often events changed the motion."""
+        return sum(c.changed for c in self.events)
 
     @property
     def iterations(self) -> float:
