@@ -113,6 +113,23 @@ def test_a_finite_difference_map_is_analysed_as_the_method_of_its_discrete_lagra
     assert modified_equation(PENDULUM, da.FiniteDifferenceMap(sympy.Rational(1, 3)), 1).first == 1  # control: order 1
 
 
+@pytest.mark.parametrize(
+    "method",
+    [
+        da.Lobatto(3),
+        da.Composition(da.Midpoint(), 4),
+        da.Composition(da.StormerVerlet(), 4),
+        da.Composition(da.Midpoint(), 6),
+    ],
+    ids=repr,
+)
+def test_under_a_constant_force_nothing_is_modified(method):
+    """What rounding leaves of decimal coefficients is no term, also where it is a number alone."""
+    ball = da.System("ball", [x], kinetic=x.dot**2 / 2, potential=10 * x)
+    assert modified_equation(ball, method, 2).first is None
+    assert modified_hamiltonian(ball, method, 2).first is None
+
+
 def test_gauss_coefficients_come_back_as_fractions():
     """Gauss(2) is of order 4, and its H_5 has rational coefficients although the tableau is in decimals."""
     found = modified_hamiltonian(PENDULUM, da.Gauss(2), 4)

@@ -152,8 +152,8 @@ def _check(run: Trajectory) -> None:
         )
     if run.changes:
         raise MethodError(
-            f"contraction: events changed this motion {run.changes} times, so that not every step is one of the method. Give a "
-            f"run without events that act."
+            f"contraction: events changed this motion {run.changes} times, so that not every step is one of the method. Give "
+            f"a run without events that act."
         )
     if isinstance(run.system, System) and run.method is None:
         raise MethodError("contraction: the method of this run is not known (it was read from a file).")

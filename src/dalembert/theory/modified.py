@@ -369,9 +369,15 @@ def _clean(parts: list[Fast], rounding: float = 1e-12) -> Fast:
     total = expanded(sum(parts, start=fast(0)))
     if not total.atoms(symengine.RealDouble):
         return fast(0) if vanishes(total) else total
-    size = max(abs(float(c)) for e in parts for c in fast(e).expand().as_coefficients_dict().values())
-    kept = {m: float(c) for m, c in total.as_coefficients_dict().items() if abs(float(c)) > rounding * size}
+    size = max(abs(c) for e in parts for c in _coefficients(fast(e).expand()).values())
+    kept = {m: c for m, c in _coefficients(total).items() if abs(c) > rounding * size}
     return sum((_fraction(c) * fast(m) for m, c in kept.items()), start=fast(0))
+
+
+def _coefficients(e: Fast) -> dict[Fast, float]:
+    """The coefficient of every product of powers in a sum; a number is one of 1."""
+    found = e.as_coefficients_dict().items()
+    return {(fast(1) if m.is_Number else m): float(m * c if m.is_Number else c) for m, c in found}
 
 
 def _fraction(c: float) -> Fast:
