@@ -7,7 +7,7 @@ import pytest
 
 import dalembert as da
 from dalembert import cos, exp, log, sin, sqrt, tan
-from dalembert.run.margins import size
+from dalembert.run.margins import Sizes, conditions
 from dalembert.run.regularity import regularity
 from dalembert.symbolic import fast, number
 
@@ -99,10 +99,11 @@ def test_a_coordinate_that_runs_through_orders_of_magnitude():
 def test_the_size_of_an_expression():
     """What cancels and what vanishes by chance is small against it; what is small in itself is not."""
     at = {"x": 0.7, "m": 1e-9}
+    size = Sizes(abs, frozenset(), frozenset())
 
     def ratio(e, **values):
         given = at | values
-        return abs(number(fast(e), given)) / number(size(fast(e), abs), given)
+        return abs(number(fast(e), given)) / number(size(fast(e)), given)
 
     for e, zero in (
         (cos(x), np.pi / 2),
@@ -116,6 +117,61 @@ def test_the_size_of_an_expression():
         assert ratio(m * e, x=zero * 0.9) > 1e-2  # the control
     for e in (m, m * x**4, m / x, exp(-x), m / (1 - x), sin(1e-6 * x)):
         assert ratio(e, x=0.999) > 0.2
+
+
+def test_a_distance_of_places_is_no_cancellation():
+    """However it is written: differences, multiples of differences, less a constant, with velocities beside them."""
+    u, v = (fast(s) for s in (y, y.dot))
+    size = Sizes(abs, frozenset({fast(x), u}), frozenset({v}))
+    given = {"x": 1000.7, "y": 1000.0, "y.dot": 0.0, "m": 1.0}
+    for e in (x - y, 3 * (x - y) / m, x - (y + y.dot / 2), (x - y - 1) ** 3, x - 1000):
+        assert number(size(fast(e)), given) == pytest.approx(abs(number(fast(e), given)))
+    assert number(size(fast(x * y - y * x.dot)), {**given, "x.dot": 1000.7}) > 1e6  # control: of products it is
+
+
+TWO = da.System(
+    "two bodies",
+    [x, y],
+    kinetic=(x.dot**2 + y.dot**2) / 2,
+    potential=(x - y - 1) ** 4 / 4 + (x - y - 1) ** 2 / 2 + sqrt(1 + (x - y) ** 2),
+)
+
+
+@pytest.mark.parametrize("method", [da.Midpoint(), da.Trapezoidal(), da.Gauss(2), da.DiscreteGradient(2)], ids=repr)
+def test_where_the_origin_lies_does_not_matter(method):
+    found = []
+    for origin in (0.0, 1e4):
+        start = {x: origin + 1.2, y: origin, x.dot: 0.0, y.dot: 0.6}
+        found.append(regularity(da.simulate(TWO, method, h=0.1, steps=50, start=start)))
+        assert found[-1].ok
+    np.testing.assert_allclose(found[1].condition, found[0].condition, rtol=1e-6)
+
+
+ROD = da.System("rod", [x, y], kinetic=(x.dot**2 + y.dot**2) / 2, potential=y, constraints=[x**2 + y**2 - 1])
+
+
+@pytest.mark.parametrize("method", [da.Midpoint(), da.DiscreteGradient(2), da.Rattle(), da.Lobatto(3)], ids=repr)
+def test_short_steps_are_not_singular(method):
+    """Multipliers and constraints come with powers of h: these belong to the unknowns, not to the condition."""
+    start = {x: 0.6, y: 0.8, x.dot: 0.4, y.dot: -0.3}
+    worst = [
+        regularity(da.simulate(ROD, method, h=step, steps=20, start=start)).condition.max()
+        for step in (1e-1, 1e-3, 1e-5, 1e-7)
+    ]
+    assert max(worst) < 20
+
+
+def test_condition_in_normal_form():
+    """Of one irreducible matrix in any units and any order; a block beside it does not matter, nor what lies between."""
+    rng = np.random.default_rng(0)
+    one = rng.normal(size=(3, 3)) + 2 * np.eye(3)
+    whole = np.zeros((4, 4))
+    whole[:3, :3], whole[:3, 3], whole[3, 3] = one, 1e9, 1e-9
+    plain = conditions(one[None], np.abs(one)[None])[0]
+    for matrix in (one[::-1], 10.0 ** rng.integers(-9, 9, 3)[:, None] * one * 10.0 ** rng.integers(-9, 9, 3), whole):
+        assert conditions(matrix[None], np.abs(matrix)[None])[0] == pytest.approx(plain, rel=1e-3)
+    one[2] = one[0] + one[1]
+    assert conditions(one[None], np.abs(one)[None])[0] > 1e14
 
 
 def kick():

@@ -8,7 +8,8 @@ matrices themselves.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -33,30 +34,65 @@ _WITH_ZEROS = {
 """Functions that vanish somewhere, where their value does not tell their size."""
 
 
-def size(e: Fast, of: Callable[[Fast], Fast]) -> Fast:
-    """What the value of an expression is compared with to see whether it vanishes; `of` gives the sizes of its symbols.
+@dataclass(frozen=True)
+class Sizes:
+    """What the value of an expression is compared with to see whether it vanishes: `Sizes(...)(expression)`.
+
+    of:      the size of a symbol
+    places:  the symbols of positions
+    moving:  those of velocities, momenta and all else that changes from step to step
 
     Terms and factors count with their own sizes, so that a sum whose terms cancel is small against it. A function f(u)
     counts as |f| + |f'| s/(1 + s), s the size of u: what changing u makes of it, by as much as u or by 1, whichever is less;
-    cos(u) at pi/2 is small against that, and turning an angle once more changes nothing.
+    cos(u) at pi/2 is small against that, and turning an angle once more changes nothing. The distance of two places, or of
+    a place from a constant, counts as it is: where the origin lies does not matter.
     """
-    import symengine
 
-    if e.is_Symbol:
-        return of(e)
-    if e.is_Add or e.is_Mul:
-        return (symengine.Add if e.is_Add else symengine.Mul)(*(size(a, of) for a in e.args))
-    if e.is_Pow and e.args[1].is_number and float(e.args[1]) > 0:
-        return size(e.args[0], of) ** e.args[1]
-    kind = type(e).__name__
-    if kind == "Piecewise":
-        pairs = zip(e.args[::2], e.args[1::2], strict=True)
-        return symengine.Piecewise(*((size(a, of), condition) for a, condition in pairs))
-    if kind in _WITH_ZEROS:
-        u, s = e.args[0], size(e.args[0], of)
-        w = symengine.Symbol("argument.of.function")
-        return symengine.Abs(e) + symengine.Abs(e.func(w).diff(w).subs({w: u})) * s / (1 + s)
-    return symengine.Abs(e)
+    of: Callable[[Fast], Fast]
+    places: frozenset[Fast]
+    moving: frozenset[Fast]
+
+    def __call__(self, e: Fast) -> Fast:
+        """The size of an expression."""
+        import symengine
+
+        if e.is_Symbol:
+            return self.of(e)
+        if e.is_Add:
+            return self._sum(e)
+        if e.is_Mul:
+            return symengine.Mul(*map(self, e.args))
+        if e.is_Pow and e.args[1].is_number and float(e.args[1]) > 0:
+            return self(e.args[0]) ** e.args[1]
+        kind = type(e).__name__
+        if kind == "Piecewise":
+            pairs = zip(e.args[::2], e.args[1::2], strict=True)
+            return symengine.Piecewise(*((self(a), condition) for a, condition in pairs))
+        if kind in _WITH_ZEROS:
+            u, s = e.args[0], self(e.args[0])
+            w = symengine.Symbol("argument.of.function")
+            return symengine.Abs(e) + symengine.Abs(e.func(w).diff(w).subs({w: u})) * s / (1 + s)
+        return symengine.Abs(e)
+
+    def _sum(self, e: Fast) -> Fast:
+        import symengine
+
+        terms = list(self._terms(e))
+        moving = [a for a in terms if a.free_symbols & self.moving]
+        place = symengine.Add(*(a for a in terms if not a.free_symbols & self.moving))
+        slopes = [place.diff(s) for s in place.free_symbols & self.places]
+        if not slopes or any(d.free_symbols & self.places for d in slopes):
+            return symengine.Add(*map(self, e.args))
+        return symengine.Abs(place) + symengine.Add(*map(self, moving))
+
+    def _terms(self, e: Fast) -> Iterator[Fast]:
+        """The terms of a sum; constant multiples of sums in it are multiplied out."""
+        for a in e.args:
+            sums = [f for f in a.args if f.is_Add] if a.is_Mul else []
+            if len(sums) == 1 and not (a / sums[0]).free_symbols & (self.places | self.moving):
+                yield from (a / sums[0] * term for term in self._terms(sums[0]))
+            else:
+                yield a
 
 
 class Parts(NamedTuple):
@@ -97,7 +133,9 @@ class Steps:
         moved = {c.at(1): fast(c.at(0)) + fast(step) * fast(step_velocity(c)) for c in whole}
         own = [fast(s) for s in (*(c.at(0) for c in whole), *map(step_velocity, whole))]
         largest = {s: fast(f"{s.name}.size") for s in own}
-        sizes = [size(substitute(e, moved), lambda s: largest.get(s, abs(s))) for e in entries]
+        n = len(whole)
+        size = Sizes(lambda s: largest.get(s, abs(s)), frozenset(own[:n]), frozenset(own[n:]))
+        sizes = [size(substitute(e, moved)) for e in entries]
         self._size_map = self._compiled("sizes", [s.name for s in (*own, *largest.values())], sizes)
 
     def _compiled(self, name: str, inputs: list[str], entries: list[Fast]) -> PointMap:
@@ -222,11 +260,50 @@ def _margins(parts: Parts, sizes: Parts) -> Array:
 
 
 def conditions(matrices: Array, sizes: Array) -> Array:
-    """The norm of the sizes over the smallest singular value, rows and columns scaled; infinite where one is singular."""
-    r, c = scales(sizes)
-    least = _least(r[:, :, None] * matrices * c[:, None, :])
-    whole = _lengths(r[:, :, None] * sizes * c[:, None, :])
-    return np.divide(whole, least, out=np.full(len(matrices), np.inf), where=least > 0)
+    """The norm of the sizes over the smallest singular value, both in normal form; infinite where a matrix is singular.
+
+    Normal form: the permutation whose product of sizes is largest is brought to the diagonal, and scaled to 1. What lies
+    between the irreducible blocks that are left does not decide whether a matrix is singular, and goes; within a block the
+    scale that is still free makes the norm of the rest least. So neither units nor powers of h that belong to an unknown show.
+    """
+    found = np.full(len(matrices), np.inf)
+    patterns, which = np.unique((sizes > 0).reshape(len(sizes), -1), axis=0, return_inverse=True)
+    for k in range(len(patterns)):
+        here = np.flatnonzero(which.ravel() == k)
+        order = _permutation(sizes[here])
+        if order is not None:
+            found[here] = _normal_conditions(matrices[here][:, :, order], sizes[here][:, :, order])
+    return found
+
+
+def _permutation(sizes: Array) -> Array | None:
+    """The columns in the order in which the product of the diagonal is largest; None where it is zero in every order."""
+    from scipy.optimize import linear_sum_assignment
+
+    there: Array = np.asarray((sizes > 0).all(axis=0))
+    logs = np.where(there, np.log(np.where(there, sizes, 1)).mean(axis=0), -1e6)
+    order = linear_sum_assignment(logs, maximize=True)[1]
+    return np.asarray(order) if there[np.arange(len(order)), order].all() else None
+
+
+def _normal_conditions(matrices: Array, sizes: Array) -> Array:
+    """Condition numbers of matrices whose largest entries are on the diagonal."""
+    from scipy.sparse.csgraph import connected_components
+
+    _, block = connected_components(sizes[0] > 0, connection="strong")
+    together = block[:, None] == block[None, :]
+    diagonal = np.einsum("kii->ki", sizes)
+    parts, whole = (np.where(together, a / diagonal[:, :, None], 0) for a in (matrices, sizes))
+    rest = np.where(np.eye(len(block), dtype=bool), 0, whole)
+    scale = np.ones_like(diagonal)
+    for _ in range(40):  # the balance of rows and columns, half a step at a time, since all move at once
+        scaled = scale[:, :, None] * rest / scale[:, None, :]
+        row, column = np.linalg.norm(scaled, axis=2), np.linalg.norm(scaled, axis=1)
+        both = (row > 0) & (column > 0)
+        scale *= np.where(both, np.where(both, column, 1) / np.where(both, row, 1), 1) ** 0.25
+    least = _least(scale[:, :, None] * parts / scale[:, None, :])
+    size = _lengths(scale[:, :, None] * whole / scale[:, None, :])
+    return np.divide(size, least, out=np.full(len(parts), np.inf), where=least > 0)
 
 
 def known_conditions(matrices: Array, sizes: Array) -> Array:
@@ -259,7 +336,7 @@ def reason(row: Array, tolerance: float) -> str:
     """Why a step with these margins is not determined."""
     condition, alone, pairing, unforced, forms, constraints, laws = row[[0, 2, 3, 4, 5, 6, 7]]
     if np.isnan(condition):
-        return "the step matrix has no value there"
+        return "there is no step matrix: an entry has no value, or the equations of the step were not solved again"
     if forms < tolerance:
         return "the variations are linearly dependent at the beginning of the step"
     if constraints < tolerance:

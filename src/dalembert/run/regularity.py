@@ -36,8 +36,8 @@ from ..model.coordinates import step, time
 from ..model.system import System
 from ..shown import Part, Shown, Table
 from ..stepmap import TIME, StepMap, pointwise
-from ..symbolic import jacobian, magnitude, number
-from .margins import COLUMNS, TOLERANCE, Steps, distance, known_conditions, margins, reason, size
+from ..symbolic import fast, jacobian, magnitude, number
+from .margins import COLUMNS, TOLERANCE, Sizes, Steps, distance, known_conditions, margins, reason
 from .start import OFF
 from .trajectory import Trajectory
 from .values import Array, Values, by_name, columns, parameter_values, step_length
@@ -365,8 +365,10 @@ def _stages(run: Trajectory) -> Array:
         stepmap = run.method.step_map(system)
     blocks = [[e for row in b.jacobian for e in row] for b in stepmap.blocks]
     outputs = {f"next.{i}": u for i, u in enumerate(stepmap.update)}
+    places = {fast(c) for c in system.coordinates}
+    size = Sizes(abs, frozenset(places), frozenset(map(fast, (*stepmap.state, *stepmap.unknowns))) - places)
     for k, entries in enumerate(blocks):
-        outputs |= {f"entry.{k}.{i}": e for i, e in enumerate([*entries, *(size(e, abs) for e in entries)])}
+        outputs |= {f"entry.{k}.{i}": e for i, e in enumerate([*entries, *map(size, entries)])}
     compiled = PointMap(
         pointwise(f"{stepmap.name}, stages", [*stepmap.state, TIME], stepmap.parameters, outputs, stepmap.blocks)
     )
