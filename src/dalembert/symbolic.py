@@ -118,15 +118,20 @@ def number(expression: Fast, values: Mapping[str, float]) -> float:
 
 
 def magnitude(e: Fast) -> Fast:
-    """The size of the terms an expression is made of: what its rounding errors are proportional to."""
+    """The size of the terms an expression is made of: what its rounding errors are proportional to.
+
+    To first order: of a product of sums, or a power of one, one sum at a time is taken by its terms and the others by their
+    values, since where all of them cancel it is their values that the error of one is multiplied by.
+    """
     import symengine
 
     if e.is_Add:
         return symengine.Add(*map(magnitude, e.args))
-    if e.is_Mul and any(_has_terms(f) for f in e.args):
-        return symengine.Mul(*map(magnitude, e.args))
+    if e.is_Mul and (sums := [f for f in e.args if _has_terms(f)]):
+        return symengine.Add(*(magnitude(f) * symengine.Abs(e / f) for f in sums))
     if e.is_Pow and _has_terms(e):
-        return magnitude(e.args[0]) ** e.args[1]
+        base, power = e.args
+        return power * symengine.Abs(base) ** (power - 1) * magnitude(base)
     return symengine.Abs(e)
 
 

@@ -124,3 +124,23 @@ def test_a_row_that_consists_of_the_rounding_of_others(minded, monkeypatch):
     named = pointwise(f"rounding of others, {minded}", ["place"], [], {"w": fast("w") + int(minded)}, [block])
     _, status = PointMap(named)(np.linspace(0.2, 1.1, 1000)[:, None], np.zeros((1, 0)))
     assert status.any() != minded, "without, the control, most are not found"
+
+
+NEAR = da.System(
+    "near each other",
+    [x, y],
+    kinetic=PLANE,
+    potential=(x - y - 1) ** 4 / 4 + (x - y - 1) ** 2 * (x - y) / 2 + sqrt(1 + (x - y) ** 2),
+)
+
+
+@pytest.mark.parametrize("origin", [1e2, 1e4, 1e6])
+@pytest.mark.parametrize("method", [da.Midpoint(), da.Gauss(2), da.DiscreteGradient(2)], ids=repr)
+def test_far_from_the_origin_only_rounding_is_lost(method, origin):
+    """Powers of a small difference of large numbers: their terms, multiplied out, would hide the residual."""
+    here, there = (
+        da.simulate(NEAR, method, h=0.1, steps=50, start={x: place + 1.2, y: place, x.dot: 0.0, y.dot: 0.6})
+        for place in (0.0, origin)
+    )
+    np.testing.assert_allclose(there.x - there.y, here.x - here.y, rtol=0, atol=2e-15 * origin)
+    assert np.ptp(here.x - here.y) > 0.3
