@@ -10,7 +10,7 @@ import sympy
 
 import dalembert as da
 from dalembert import cos, sqrt
-from dalembert.engine import newton
+from dalembert.engine import machine, newton
 from dalembert.engine.machine import PointMap
 from dalembert.stepmap import Block, pointwise
 from dalembert.symbolic import fast
@@ -144,3 +144,19 @@ def test_far_from_the_origin_only_rounding_is_lost(method, origin):
     )
     np.testing.assert_allclose(there.x - there.y, here.x - here.y, rtol=0, atol=2e-15 * origin)
     assert np.ptp(here.x - here.y) > 0.3
+
+
+@pytest.mark.parametrize("doubts", [newton.DOUBTS, newton.HALVINGS])
+def test_a_step_is_not_halved_for_ever_because_the_residual_grew(doubts, monkeypatch):
+    """A pendulum with steps ten times too long: with more patience, the control, the search creeps along a valley."""
+    monkeypatch.setattr(newton, "DOUBTS", doubts)
+    monkeypatch.setenv("DALEMBERT_CACHE", "")
+    machine._function.cache_clear()  # functions are looked up by what they compute, not by how
+    e = da.gallery.load("pendulum-cartesian")
+    s = e.system
+    other = da.System(
+        f"doubts {doubts}", s.coordinates, lagrangian=s.lagrangian, constraints=[c.expression for c in s.constraints]
+    )
+    motion = da.simulate(other, da.Midpoint(), h=0.2, steps=300, start=e.start, parameters=e.parameters)
+    machine._function.cache_clear()
+    assert (motion.iterations < 20) == (doubts < 10)
