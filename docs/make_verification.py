@@ -24,7 +24,6 @@ import dalembert as da  # noqa: E402
 from dalembert.engine.kernels import STATUS_WIDTH  # noqa: E402
 from dalembert.engine.machine import Stepper  # noqa: E402
 from dalembert.engine.tangent import tangent  # noqa: E402
-from dalembert.errors import MethodError  # noqa: E402
 from dalembert.methods import REGISTRY, Method  # noqa: E402
 from dalembert.run.start import point_map  # noqa: E402
 from dalembert.theory import pointwise  # noqa: E402
@@ -68,15 +67,6 @@ CASES = {
     "holonomic + kinematic": systems.both_kinds,
     "nonlinear kinematic": systems.chetaev,
 }
-
-
-def takes(method: Method, system: da.System) -> bool:
-    """Whether a method accepts a system."""
-    try:
-        method.check(system)
-    except MethodError:
-        return False
-    return True
 
 
 @dataclass(frozen=True)
@@ -156,7 +146,7 @@ def observed_order(found: Sequence[tuple[int, float]]) -> float:
 def order_rows(method: Method) -> list[Measured]:
     """The order on every kind of system the method accepts."""
     rows = []
-    for name in (n for n in CASES if takes(method, CASES[n]().system)):
+    for name in (n for n in CASES if method.takes(CASES[n]().system)):
         found = errors(method, name)
         p = observed_order(found)
         n, error = found[-1]
@@ -242,10 +232,10 @@ def symplectic_rows(method: Method) -> list[Measured]:
     """On a free system (a separable one where nothing else is accepted), and on the ellipsoid for node velocities."""
     found = []
     for name in ("free", "separable"):
-        if takes(method, CASES[name]().system):
+        if method.takes(CASES[name]().system):
             found.append((name, free_defect(method, CASES[name]())))
             break
-    if takes(method, ellipsoid().system) and method.carries == "momentum" and not method.impulsive:
+    if method.takes(ellipsoid().system) and method.carries == "momentum" and not method.impulsive:
         found.append(("ellipsoid", surface_defect(method)))
     return [Measured(repr(method), (name, f"{d:.0e}"), claimed(method.symplectic, d < ROUNDING)) for name, d in found]
 
@@ -292,7 +282,7 @@ def asymmetry(method: Method, name: str) -> float:
 
 def symmetric_rows(method: Method) -> list[Measured]:
     """The worst of all kinds of systems that the method accepts."""
-    found = {name: asymmetry(method, name) for name in CASES if takes(method, CASES[name]().system)}
+    found = {name: asymmetry(method, name) for name in CASES if method.takes(CASES[name]().system)}
     worst = max(found, key=lambda name: found[name])
     kept = claimed(method.symmetric, found[worst] < ROUNDING)
     return [Measured(repr(method), (str(len(found)), worst, f"{found[worst]:.0e}"), kept)]
@@ -350,7 +340,7 @@ def momentum_rows(method: Method) -> list[Measured]:
     }
     rows = []
     for name, (case, key) in tests.items():
-        if takes(method, case.system):
+        if method.takes(case.system):
             off = change(long_run(method, case, 0.02)[key])
             kept = claimed(method.momentum, off < momentum_rounding(method, case))
             rows.append(Measured(repr(method), (name, f"{off:.0e}"), kept))
@@ -359,7 +349,7 @@ def momentum_rows(method: Method) -> list[Measured]:
 
 def angular_momentum_rows(method: Method) -> list[Measured]:
     """For separable systems only: angular momentum in Cartesian coordinates, on Kepler's ellipse."""
-    if not takes(method, example("kepler").system):
+    if not method.takes(example("kepler").system):
         return []
     run = long_run(method, example("kepler"), 0.02)
     off = change(run.x * run["y.momentum"] - run.y * run["x.momentum"])
@@ -393,7 +383,7 @@ def constraint_rows(method: Method) -> list[Measured]:
     }
     rows = []
     for name, (case, h) in tests.items():
-        if takes(method, case.system):
+        if method.takes(case.system):
             run = long_run(method, case, h)
             off = max(r.deviation for r in da.audit(run).rows if r.theory.endswith("constraint"))
             hidden = f"{node_velocity_defect(run):.0e}"
@@ -416,7 +406,7 @@ def drift_rows(method: Method) -> list[Measured]:
     """The energy over 1e6 steps: the fitted slope of a symplectic method lies within three times its own error."""
     rows = []
     for name, case in (("Henon-Heiles", henon_heiles()), ("spherical pendulum, Cartesian", sphere())):
-        if takes(method, case.system) and (method.symplectic or method.energy or method in CONTROLS):
+        if method.takes(case.system) and (method.symplectic or method.energy or method in CONTROLS):
             rows.append(drift_row(method, name, long_run(method, case, BY_ORDER[method.order], FAR, 50)))
     return rows
 
@@ -442,7 +432,7 @@ def energy_rows(method: Method) -> list[Measured]:
     rows = []
     for name in ("pendulum", "nonholonomic-particle", "pendulum-cartesian"):
         case = example(name)
-        if takes(method, case.system):
+        if method.takes(case.system):
             coarse, fine = (energy_change(method, case, k) for k in (1, 2))
             power = np.log2(coarse / fine)
             kept = coarse < 1e-9 or power > method.order + 1

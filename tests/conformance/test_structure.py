@@ -8,6 +8,7 @@ import sympy
 
 import dalembert as da
 from dalembert.engine.tangent import tangent
+from dalembert.methods import REGISTRY
 
 from . import systems
 from .methods import METHODS, accepts
@@ -15,6 +16,10 @@ from .methods import METHODS, accepts
 FREE = [m for m in METHODS if accepts(m, systems.free) or accepts(m, systems.separable)]
 CONTROL = da.RungeKutta4()
 CONTROLS = (CONTROL, da.DormandPrince8(), da.Nystrom12())
+
+
+def test_every_registered_method_is_measured():
+    assert {type(m) for m in METHODS} == {kind for kind in REGISTRY.values() if not kind.adaptive}
 
 
 def claiming(claim, case, *controls):
@@ -92,6 +97,16 @@ def test_symmetric(method):
         assert asymmetry(method) > 1e-9
 
 
+ELLIPSOID, ELLIPSOID_OF_VARYING_MASS = (
+    da.System(
+        f"ellipsoid {varying}",
+        [systems.x, systems.y, systems.z],
+        kinetic=(systems.x.dot**2 + (2 + varying * systems.x**2) * systems.y.dot**2 + systems.z.dot**2) / 2,
+        potential=systems.x * systems.y + systems.z**3,
+        constraints=[systems.x**2 + systems.y**2 + 2 * systems.z**2 - 1],
+    )
+    for varying in (0, 1)
+)
 KINDS = {"holonomic": systems.holonomic, "kinematic": systems.nonholonomic, "forced": systems.nonholonomic_forced}
 
 
@@ -113,6 +128,16 @@ def test_symmetric_under_constraints(method, kind):
         assert off < 1e-12
     else:
         assert off > 1e-10, "the control must fail the check"
+
+
+def test_the_trapezoidal_rule_is_shake():
+    """The positions of RATTLE, where masses are constant; the control, where they are not, is another method."""
+    for system, same in ((ELLIPSOID, True), (ELLIPSOID_OF_VARYING_MASS, False)):
+        start = {systems.x: 0.6, systems.y: 0.8, systems.z: 0.0, systems.x.dot: 0.8, systems.z.dot: 0.5}
+        shake, rattle = (
+            da.simulate(system, m, h=0.05, steps=200, start=start) for m in (da.Trapezoidal(), da.Rattle())
+        )
+        assert (np.abs(shake.x - rattle.x).max() < 1e-13) == same
 
 
 def test_what_refuses_free_systems_claims_nothing_about_them():

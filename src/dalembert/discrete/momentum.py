@@ -26,7 +26,7 @@ from ..shown import Part, Shown, Table
 from ..symbolic import Fast, fast, gradient, jacobian, number, substitute
 from .equations import momentum_minus, momentum_plus
 from .flow import evaluated, sample_pairs
-from .system import DiscreteSystem
+from .system import DiscreteSystem, check_keys
 
 if TYPE_CHECKING:
     from ..run.trajectory import Trajectory
@@ -280,13 +280,9 @@ def _section(system: DiscreteSystem, section: Any, generators: Any) -> tuple[Fie
 
 def _field(system: DiscreteSystem, given: Any, role: str) -> Field:
     q = system.coordinates
-    if not isinstance(given, Mapping) or not given:
+    if not given:
         raise ModelError(f"{role}: got {given!r}. Expected {{coordinate: expression}}, such as {{{q[0]}: 1}}.")
-    for key in given:
-        if isinstance(key, str):
-            raise ModelError(f"{role}: got the text {key!r}. Use the coordinate itself: {{{q[0]}: expression}}.")
-        if key not in q:
-            raise ModelError(f"{role}: {key} is not among the coordinates {', '.join(c.name for c in q)}.")
+    check_keys(given, q, role)
     return tuple(fast(_expression(system, given.get(c, 0), role)) for c in q)
 
 

@@ -85,7 +85,7 @@ class DiscreteSystem:
             return checks.symbols(checks.expression(given, role), slots | {step}, role)
 
         def forces(given: Mapping[Coordinate, Any] | None, role: str) -> tuple[Expr, ...]:
-            _check_keys(given, q, role)
+            check_keys(given, q, role)
             return tuple(checked((given or {}).get(c, 0), f"{role} on {c}") for c in q)
 
         def friction(given: Mapping[Any, Any] | None, role: str) -> tuple[tuple[Expr, ...], ...]:
@@ -184,7 +184,8 @@ def _listed(**given: Any) -> Iterator[tuple[Any, ...]]:
         yield tuple(expressions)
 
 
-def _check_keys(given: Any, q: Sequence[Coordinate], role: str) -> None:
+def check_keys(given: Any, q: Sequence[Coordinate], role: str) -> None:
+    """What is given for coordinates is {coordinate: expression}."""
     if not (given is None or isinstance(given, Mapping)):
         raise ModelError(f"{role}: got {given!r}. Expected {{{q[0]}: expression}}.")
     for key in given or {}:

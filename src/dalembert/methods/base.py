@@ -21,13 +21,12 @@ SUGGESTED = (
 )  # fmt: skip
 """What to take where a method does not apply: the first two of these that do."""
 
+NONLINEAR = "a constraint is nonlinear in the velocities."
+
 
 def is_size(given: object, sizes: Container[int]) -> bool:
     """Whether a number of stages or nodes is a whole number among those allowed; 2.0 and True are not."""
     return hasattr(given, "__index__") and not isinstance(given, bool) and given in sizes
-
-
-NONLINEAR = "a constraint is nonlinear in the velocities."
 
 
 class Method(ABC):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import lru_cache
 
 from ..errors import MethodError
 from ..model.system import System
@@ -180,7 +181,8 @@ def _sequence(base: int, order: int) -> list[float]:
     return steps
 
 
-def reached_order(coefficients: Sequence[float], base: int) -> int:
+@lru_cache(maxsize=64)
+def reached_order(coefficients: tuple[float, ...], base: int) -> int:
     """The order of a composition of a symmetric method, from the order conditions themselves.
 
     A symmetric method of order p is the flow of h A1 + h^(p+1) A(p+1) + h^(p+3) A(p+3) + ... with unknown operators A. The

@@ -1,9 +1,10 @@
 """The matrices of steps, and numbers that say how well they determine them: condition, determinant and margins.
 
 A matrix is compared with the sizes of the terms that its entries are made of, not with the entries: these vanish together
-with it where it is singular, and in one degree of freedom there would be nothing left to compare with. Rows and columns
-are scaled so that the largest size in each is about 1, step by step: units do not matter. Determinants are those of the
-matrices themselves.
+with it where it is singular, and in one degree of freedom there would be nothing left to compare with. Units do not
+matter: rows and columns are scaled, step by step, for margins so that the largest size in each is about 1 (`scales`), for
+conditions, where multipliers and stages come in too, by the normal form of a matrix (`conditions`). Determinants are those
+of the matrices themselves.
 """
 
 from __future__ import annotations
