@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache, reduce
-from math import isfinite
 from typing import Any
 
 import sympy
@@ -87,8 +86,9 @@ def substitute(expression: Fast, replacements: Mapping[Any, Any]) -> Fast:
 
 def gradient(expression: Fast, variables: Iterable[Any]) -> list[Fast]:
     """The partial derivatives of one expression."""
-    e = fast(expression)
-    return [e.diff(fast(v)) for v in variables]
+    e, zero = fast(expression), fast(0)
+    occurring = e.free_symbols
+    return [e.diff(x) if x in occurring else zero for x in map(fast, variables)]
 
 
 def jacobian(expressions: Iterable[Fast], variables: Sequence[Any]) -> list[list[Fast]]:
@@ -103,9 +103,8 @@ def free_names(expressions: Iterable[Fast]) -> set[str]:
 
 def number(expression: Fast, values: Mapping[str, float]) -> float:
     """The value of an expression; not-a-number where it has none (a logarithm of zero, a root of minus one)."""
-    import symengine
-
-    at = fast(expression).subs({symengine.Symbol(k): v for k, v in values.items()})
+    e = fast(expression)
+    at = e.subs({s: values[s.name] for s in e.free_symbols if s.name in values})
     try:
         return float(at.n(53, real=True))
     except (RuntimeError, ValueError, TypeError, ZeroDivisionError):
@@ -141,22 +140,8 @@ def _has_terms(factor: Fast) -> bool:
     )
 
 
-def vanishes(expression: Any, samples: int = 4) -> bool:
-    """Whether an expression is zero, by value at random points; points where it has no value say nothing."""
-    import random
+def vanishes(expression: Any, samples: int = 3) -> bool:
+    """Whether an expression is zero; see `decide.zero`."""
+    from .decide.zero import vanishes
 
-    e = fast(expression)
-    if e.is_number:
-        return bool(e == 0)
-    terms = magnitude(e)
-    rng, said = random.Random(0), 0
-    for _ in range(8 * samples):
-        values = {s.name: rng.uniform(0.3, 1.7) for s in e.free_symbols}
-        value, size = number(e, values), number(terms, values)
-        if isfinite(value) and isfinite(size):
-            if abs(value) > 1e-11 * max(size, 1e-300):
-                return False
-            said += 1
-        if said == samples:
-            break
-    return said > 0
+    return vanishes(expression, samples)

@@ -16,10 +16,11 @@ from dalembert import methods
 SOURCE = Path(da.__file__).parent
 
 # What each part may import from the package, besides itself. Everything may import COMMON.
-COMMON = ("errors", "symbolic", "shown", "budget")
+COMMON = ("errors", "symbolic", "shown", "budget", "decide")
 ALLOWED = {
     "errors": set(),
     "symbolic": set(),
+    "decide": set(),
     "shown": set(),
     "budget": set(),
     "stepmap": set(),

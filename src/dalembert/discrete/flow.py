@@ -20,10 +20,12 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import sympy
 
+from ..decide.balls import Point
+from ..decide.sample import points_on
 from ..errors import ModelError
 from ..model.coordinates import step, time
 from ..stepmap import StepMap
-from ..symbolic import Fast, fast, free_names, jacobian, number, substitute
+from ..symbolic import Fast, fast, free_names, jacobian, substitute
 from .equations import (
     blocks,
     interior_residual,
@@ -176,28 +178,12 @@ def _bordered(system: DiscreteSystem, rows: list[list[Fast]], node: Slots) -> li
 # numbers
 
 
-def sample_pairs(system: DiscreteSystem, count: int = 6) -> list[dict[str, float]]:
+def sample_pairs(system: DiscreteSystem, count: int = 6) -> list[Point]:
     """Random values of all slots, parameters, time and step, on the discrete constraints and the laws of entropy."""
-    import numpy as np
-
     slots = [c.at(k).name for k in (0, 1) for c in (*system.coordinates, *system.entropies)]
     others = [*(s.name for s in system.interior_slots()), *(p.name for p in system.parameters), time.name, step.name]
     chi = list(dict.fromkeys([*system.constraints, *beginnings(system), *system.entropy_laws]))
-    slopes = jacobian(chi, slots)
-    rng = np.random.default_rng(0)
-    found = []
-    for _ in range(count):
-        at: dict[str, float] = {name: float(rng.uniform(0.3, 1.7)) for name in (*slots, *others)}
-        for _ in range(30 if chi else 0):
-            off = np.array([number(c, at) for c in chi])
-            matrix = np.array([[number(d, at) for d in row] for row in slopes])
-            if not (np.isfinite(off).all() and np.isfinite(matrix).all()):
-                break
-            move = np.linalg.pinv(matrix) @ off
-            at |= {name: at[name] - float(d) for name, d in zip(slots, move, strict=True)}
-        if not chi or np.abs([number(c, at) for c in chi]).max() < 1e-12:
-            found.append(at)
-    return found
+    return points_on(chi, slots, others, count, balanced=[system.lagrangian])
 
 
 def evaluated(system: DiscreteSystem, expressions: Sequence[Fast], run: Trajectory, nodes: bool = False) -> Any:

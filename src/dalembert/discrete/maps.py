@@ -14,8 +14,11 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import sympy
 
+from ..decide.elimination import highest_rank
+from ..decide.sample import points_on
+from ..decide.zero import vanishes
 from ..errors import ModelError
-from ..symbolic import Fast, Vector, fast, gradient, number, vector
+from ..symbolic import Fast, Vector, fast, gradient, vector
 
 if TYPE_CHECKING:
     from ..model.system import System
@@ -170,30 +173,25 @@ class CustomMap(_Map):
 
 def check_map(map: Any, names: Sequence[str], entropies: Sequence[str] = ()) -> None:
     """psi(q, q) = 0 at q, and the derivative of psi is invertible there: by value at random points."""
-    import numpy as np
-
     if not isinstance(map, _Map):
         return
     n, m = len(names), len(entropies)
     if isinstance(map, ProductMap) and len(map.maps) != n + m:
         raise ModelError(_wrong_number("ProductMap has", len(map.maps), "maps", n, m))
     names = [*names, *entropies]
-    rng = np.random.default_rng(0)
     first, second = [fast(f"{x}.at(0)") for x in names], [fast(f"{x}.at(1)") for x in names]
     base = list(map.base(vector(first), vector(second)))
     velocity = list(map.velocity(vector(first), vector(second), fast("step.h")))
     for role, given in (("base", base), ("velocity", velocity)):
         if len(given) != n + m:
             raise ModelError(_wrong_number(f"CustomMap: {role} returns", len(given), "expressions", n, m))
-    for _ in range(3):
-        place = rng.uniform(0.2, 1.2, n + m)
-        at = {s.name: v for slots in (first, second) for s, v in zip(slots, place, strict=True)} | {"step.h": 0.1}
-        there = [number(b, at) - q for b, q in zip(base, place, strict=True)] + [number(v, at) for v in velocity]
-        if not np.abs(there).max() < 1e-12:
-            raise ModelError("the finite-difference map does not send (q, q) to the zero velocity at q.")
-        slope = [[number(d, at) for d in gradient(e, [*first, *second])] for e in (*base, *velocity)]
-        if not abs(np.linalg.det(slope)) > 1e-9:
-            raise ModelError("the finite-difference map is not invertible near (q, q).")
+    together = {b: a for a, b in zip(first, second, strict=True)}
+    off = [b.subs(together) - q for b, q in zip(base, first, strict=True)]
+    if not all(vanishes(e) for e in (*off, *(v.subs(together) for v in velocity))):
+        raise ModelError("the finite-difference map does not send (q, q) to the zero velocity at q.")
+    slopes = [[d.subs(together) for d in gradient(e, [*first, *second])] for e in (*base, *velocity)]
+    if highest_rank(slopes, points_on([], [s.name for s in first], ["step.h"])) < len(slopes):
+        raise ModelError("the finite-difference map is not invertible near (q, q).")
 
 
 def _wrong_number(who: str, count: int, what: str, coordinates: int, entropies: int) -> str:

@@ -14,16 +14,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from math import fsum, inf, isfinite
+from math import inf
 from typing import TYPE_CHECKING, Any, Literal
 
 from sympy import Expr
 
+from ..decide import balls
+from ..decide.balls import Ball, Point
+from ..decide.elimination import rank
 from ..errors import ModelError
 from ..model import checks
 from ..model.coordinates import Coordinate
 from ..shown import Part, Shown, Table
-from ..symbolic import Fast, fast, gradient, jacobian, number, substitute
+from ..symbolic import Fast, fast, gradient, jacobian, substitute
 from .equations import momentum_minus, momentum_plus
 from .flow import evaluated, sample_pairs
 from .system import DiscreteSystem, check_keys
@@ -34,21 +37,18 @@ if TYPE_CHECKING:
 Field = tuple[Fast, ...]
 """A vector field, one component per coordinate."""
 
-ROUNDING = 1e-10
-"""A relative defect below this is rounding error."""
-
 
 @dataclass(frozen=True)
 class Check:
-    """One condition, and by how much it fails at random points, relative to the terms it is made of."""
+    """One condition, and by how much it fails at random points, relative to the terms it is made of; zero if it holds."""
 
     condition: str
     defect: float
 
     @property
     def holds(self) -> bool:
-        """Whether the defect is rounding error."""
-        return self.defect < ROUNDING
+        """Whether the condition holds at all points."""
+        return self.defect == 0
 
 
 def _table(checks: Sequence[Check]) -> Table:
@@ -324,16 +324,21 @@ def _products(row: Sequence[Fast], field: Sequence[Fast]) -> list[Fast]:
     return [a * b for a, b in zip(row, field, strict=True)]
 
 
-def _check(condition: str, rows: list[list[Fast]], points: list[dict[str, float]]) -> Check:
+def _check(condition: str, rows: list[list[Fast]], points: list[Point]) -> Check:
     """The largest |sum| of a row of terms, relative to the sum of their sizes, over all rows and points."""
-    values = [[number(e, at) for e in row] for row in rows for at in points]
-    known = [v for v in values if all(map(isfinite, v))]
-    defects = [abs(fsum(v)) / (fsum(map(abs, v)) or 1.0) for v in known]
-    return Check(condition, max(defects, default=inf))
+    grids = [g for g in (balls.grid(rows, at) for at in points) if g is not None]
+    return Check(condition, max((_defect(row) for g in grids for row in g), default=inf))
 
 
-def _span_defect(system: DiscreteSystem, xi: Field, points: list[dict[str, float]]) -> float:
-    """How far the Lie derivatives of the omega^a along xi stick out of the span of the omega^a."""
+def _defect(terms: Sequence[Ball]) -> float:
+    """|sum| of some terms over the sum of their sizes; zero if the sum is zero."""
+    with balls.precise() as flint:
+        whole, sizes = sum(terms, start=flint.arb(0)), sum(map(abs, terms), start=flint.arb(0))
+        return 0.0 if whole.contains(0) else float(abs(whole) / sizes)
+
+
+def _span_defect(system: DiscreteSystem, xi: Field, points: list[Point]) -> float:
+    """How far the Lie derivatives of the omega^a along xi stick out of the span of the omega^a; zero if they do not."""
     import numpy as np
 
     q = system.coordinates
@@ -347,10 +352,11 @@ def _span_defect(system: DiscreteSystem, xi: Field, points: list[dict[str, float
     ]
     worst = 0.0
     for at in points:
-        here = at | {c.name: at[c.at(0).name] for c in q}
-        forms, lie = (
-            np.array([[number(e, here) for e in row] for row in rows]) for rows in (system.variations, derived)
-        )
+        here = {**at, **{c.name: at[c.at(0).name] for c in q}}
+        exact = [balls.values(rows, here) for rows in (system.variations, derived)]
+        if rank([*exact[0], *exact[1]]) == rank(exact[0]):
+            continue
+        forms, lie = (np.array([[float(b) for b in row] for row in rows]) for rows in exact)
         along = lie @ np.linalg.pinv(forms) @ forms
         worst = max(worst, float(np.abs(lie - along).max() / (np.abs(forms).max() + np.abs(lie).max())))
     return worst

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass, replace
 from functools import cached_property
@@ -10,9 +11,12 @@ from typing import Any
 import sympy
 from sympy import Expr
 
+from ..decide import balls
+from ..decide.elimination import rank
+from ..decide.sample import drawn
+from ..decide.scale import natural_scales
 from ..errors import ModelError
 from ..shown import Part, Shown, Table
-from ..symbolic import number
 from . import checks
 from .constraints import Constraint, constraint
 from .coordinates import Coordinate, Parameter, coordinates
@@ -230,11 +234,10 @@ def _known(body: Body, q: tuple[Coordinate, ...], role: str) -> None:
 
 
 def _sampled_rank(rows: list[list[Expr]], symbols: Sequence[str], seed: int) -> int:
-    import numpy as np
-
-    values = dict(zip(symbols, np.random.default_rng(seed).uniform(0.3, 1.3, len(symbols)), strict=True))
-    matrix = np.array([[number(a, values) for a in row] for row in rows], dtype=float)
-    return checks.rank(matrix) if np.isfinite(matrix).all() else 0
+    at = drawn(symbols, natural_scales([[a] for row in rows for a in row], symbols), random.Random(seed))
+    with balls.precise() as flint:
+        grid = balls.grid(rows, {name: flint.arb(x) for name, x in at.items()})
+    return 0 if grid is None else rank(grid)
 
 
 def _parts_of(thing: Any, change: Callable[[Any], Any]) -> Any:

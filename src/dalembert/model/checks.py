@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-import math
+import random
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import sympy
 from sympy import Expr
 from sympy.core.function import AppliedUndef
 
+from ..decide import balls
+from ..decide.elimination import independent, rank
+from ..decide.sample import drawn
 from ..errors import ModelError, ModelWarning
-from ..symbolic import fast, gradient, number, substitute
+from ..symbolic import fast, gradient, jacobian, number, substitute
 from .coordinates import Acceleration, Coordinate, Entropy, Momentum, Parameter, Slot, time
+from .scales import system_scales
 
 if TYPE_CHECKING:
     from .system import System
@@ -150,20 +154,97 @@ def substituted_constraint(system: System) -> None:
 
 
 def regular(system: System) -> None:
-    """Check at sample points that constraints are independent and that accelerations are determined."""
-    import numpy as np
+    """Check at sample points that constraints are independent and that accelerations are determined.
 
+    Floating point settles the ordinary case; what looks singular there is looked at again in ball arithmetic.
+    """
+    scales = system_scales(system)
     problem = ""
-    for mass, rows, forms in (s for s in (_sample(system, seed) for seed in range(4)) if s is not None):
-        border = np.block([[mass, forms.T], [rows, np.zeros((len(rows), len(forms)))]])
-        if rank(border) == len(border):
+    for seed in range(4):
+        point = _point(system, scales, seed)
+        if _full(_bordered(*_sample(system, point))):
             return
-        problem = problem or _irregular(system, mass, rows, forms, border)
+    exact = _matrices(system)
+    for seed in range(4):
+        found = _at(exact, _point(system, scales, seed))
+        if found is None:
+            continue
+        if rank(_border(*found)) == len(found[0]) + len(found[1]):
+            return
+        problem = problem or _irregular(system, *found)
     if problem:  # otherwise it is defined at none of the sample points: the run will say where
         raise ModelError(problem)
 
 
-def _irregular(system: System, mass: Any, rows: Any, forms: Any, border: Any) -> str:
+def _point(system: System, scales: Mapping[str, float], seed: int) -> dict[str, float]:
+    """A random state, slow enough for kinetic energies such as sqrt(1 - v^2)."""
+    places = [s.name for s in (*system.coordinates, *system.entropies, *system.parameters, time)]
+    at = drawn([*places, *(v.name for v in system.velocities)], scales, random.Random(seed))
+    return {**at, **{v.name: at[v.name] / 8 for v in system.velocities}}
+
+
+def _sample(system: System, state: Mapping[str, float]) -> tuple[Any, Any, Any]:
+    """Mass matrix, constraint rows and variation rows at a state, in floating point."""
+    import numpy as np
+
+    names, v = {sympy.Symbol(k): x for k, x in state.items() if not k.endswith(".dot")}, system.velocities
+    momenta = gradient(substitute(fast(system.lagrangian), names), v)
+
+    def numbers(row: Sequence[Any]) -> list[float]:
+        return [0.0 if a == 0 else number(a, state) for a in row]
+
+    mass = [numbers(gradient(p, v)) for p in momenta]
+    rows = [numbers(c.coefficients) for c in system.constraints]
+    forms = [numbers(w) for w in system.variations]
+    m, a, w = (np.array(x, dtype=float).reshape(-1, len(v)) for x in (mass, rows, forms))
+    return m, a, w
+
+
+def _bordered(mass: Any, rows: Any, forms: Any) -> Any:
+    import numpy as np
+
+    return np.block([[mass, forms.T], [rows, np.zeros((len(rows), len(forms)))]])
+
+
+def _full(matrix: Any) -> bool:
+    """Whether a matrix is clearly regular, rows and columns divided by their largest entries."""
+    import numpy as np
+
+    if not np.isfinite(matrix).all():
+        return False
+    for _ in range(3):
+        for axis in (1, 0):
+            size = np.abs(matrix).max(axis=axis, keepdims=True)
+            if not size.all():
+                return False
+            matrix = matrix / size
+    return int(np.linalg.matrix_rank(matrix, tol=1e-9)) == len(matrix)
+
+
+Matrices = tuple[list[list[Any]], list[list[Any]], list[list[Any]]]
+"""Mass matrix, constraint rows and variation rows."""
+
+
+def _matrices(system: System) -> Matrices:
+    v = system.velocities
+    rows = [list(c.coefficients) for c in system.constraints]
+    return jacobian(gradient(system.lagrangian, v), v), rows, [list(w) for w in system.variations]
+
+
+def _at(matrices: Matrices, point: Mapping[str, float]) -> Matrices | None:
+    with balls.precise() as flint:
+        exact = {name: flint.arb(x) for name, x in point.items()}
+        mass, rows, forms = (balls.grid(m, exact) for m in matrices)
+    return None if mass is None or rows is None or forms is None else (mass, rows, forms)
+
+
+def _border(mass: list[list[Any]], rows: list[list[Any]], forms: list[list[Any]]) -> list[list[Any]]:
+    with balls.precise() as flint:
+        zeros = [flint.arb(0)] * len(forms)
+        return [[*m, *(w[i] for w in forms)] for i, m in enumerate(mass)] + [[*a, *zeros] for a in rows]
+
+
+def _irregular(system: System, mass: list[list[Any]], rows: list[list[Any]], forms: list[list[Any]]) -> str:
     """Why the matrix that determines accelerations and multipliers is singular."""
     if rank(rows) < len(rows):
         return _dependent(system, rows)
@@ -172,59 +253,24 @@ def _irregular(system: System, mass: Any, rows: Any, forms: Any, border: Any) ->
             f"{system.name}: the variations are linearly dependent. Give as many independent one-forms as there are "
             f"constraints."
         )
-    return _no_inertia(system, mass, border)
+    return _no_inertia(system, _border(mass, rows, forms))
 
 
-def _sample(system: System, seed: int) -> tuple[Any, Any, Any] | None:
-    """Mass matrix, constraint rows and variation rows at a random point, or None where they are not finite."""
-    import numpy as np
-
-    rng = np.random.default_rng(seed)
-    point: dict[str, float] = {
-        s.name: rng.uniform(0.2, 1.2) for s in (*system.coordinates, *system.entropies, *system.parameters, time)
-    }
-    velocity: dict[str, float] = {q.dot.name: rng.uniform(0.2, 1.2) / 8 for q in system.coordinates}
-    names = {sympy.Symbol(k): v for k, v in point.items()}
-    momenta = gradient(substitute(fast(system.lagrangian), names), [q.dot for q in system.coordinates])
-    mass = [[number(d, velocity) for d in gradient(p, [q.dot for q in system.coordinates])] for p in momenta]
-    n = len(system.coordinates)
-    state = {**point, **velocity}
-    rows = [[number(a, state) for a in c.coefficients] for c in system.constraints]
-    forms = [[number(a, state) for a in w] for w in system.variations]
-    m, a, w = (np.array(x, dtype=float).reshape(-1, n) for x in (mass, rows, forms))
-    return (m, a, w) if all(np.isfinite(x).all() for x in (m, a, w)) else None
-
-
-def rank(matrix: Any) -> int:
-    """Rank after equilibration, so that units do not matter."""
-    import numpy as np
-
-    if not matrix.size:
-        return 0
-    row = np.abs(matrix).max(axis=1, keepdims=True)
-    scaled = matrix / np.where(row == 0, 1, row)
-    column = np.abs(scaled).max(axis=0, keepdims=True)
-    return int(np.linalg.matrix_rank(scaled / np.where(column == 0, 1, column), tol=1e-9))
-
-
-def _dependent(system: System, rows: Any) -> str:
-    k = next(k for k in range(len(rows)) if rank(rows[: k + 1]) <= k)
+def _dependent(system: System, rows: list[list[Any]]) -> str:
+    k = min(independent(rows)[1])
     culprit = system.constraints[k].expression
     others = ", ".join(f"{c.expression} = 0" for c in system.constraints[:k])
     why = f"it follows from {others}" if k else "it holds for every velocity"
     return f"{system.name}: the constraints are dependent: {culprit} = 0 is redundant ({why}). Leave it out."
 
 
-def _no_inertia(system: System, mass: Any, border: Any) -> str:
-    import numpy as np
-
-    n = len(system.coordinates)
-    null = np.linalg.svd(border)[2][-1][:n]
-    idle = [
-        str(q) for q, c in zip(system.coordinates, null, strict=True) if abs(c) > 1e-6 * max(abs(null).max(), 1e-300)
-    ]
+def _no_inertia(system: System, border: list[list[Any]]) -> str:
+    """Which coordinates have no inertia: those along which a combination of the columns vanishes."""
+    columns = [list(c) for c in zip(*border, strict=True)]
+    last, among = max(independent(columns)[1].items())
+    idle = [q.name for i, q in enumerate(system.coordinates) if i == last or i in among]
     velocities = ", ".join(f"{q}.dot" for q in idle)
-    if not idle or not math.isfinite(mass.sum()):
+    if not idle:
         return f"{system.name}: the constraints and the variations do not fit together: accelerations are undetermined."
     return (
         f"{system.name}: the mass matrix is singular: there is no inertia along {', '.join(idle)}, so the accelerations "

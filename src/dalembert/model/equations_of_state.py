@@ -16,13 +16,15 @@ import sympy
 from sympy import Expr, Symbol
 
 from ..budget import Budget, BudgetSpentError
+from ..decide.sample import points_where
+from ..decide.zero import vanishes_where
 from ..errors import ModelError
 from ..shown import Part, Shown
 from ..symbolic import number
 from .checks import coordinates as checked_coordinates
 from .checks import expression
 from .coordinates import Coordinate
-from .inversion import one_symbol_per_name, solutions, states, undone, vanishes_on
+from .inversion import one_symbol_per_name, solutions, undone
 from .quadrature import potential
 from .reduced import DifferentialAlgebraic, Reduced
 
@@ -216,7 +218,7 @@ class _Elimination:
 
     def _tidy(self) -> None:
         """Leave out relations that hold by themselves; refuse those that cannot hold."""
-        open_ = [r for r in self.pending if not vanishes_on(r, ())]
+        open_ = [r for r in self.pending if not vanishes_where(r, ())]
         self.redundant += len(self.pending) - len(open_)
         self.pending = open_
         for r in open_:
@@ -229,7 +231,7 @@ def _only(candidates: Sequence[Expr], relation: Expr, v: Symbol) -> Expr | None:
     allowed = [
         c
         for c in dict.fromkeys(candidates)
-        if not (v.is_positive and c.is_nonpositive) and vanishes_on(relation.xreplace({v: c}), ())
+        if not (v.is_positive and c.is_nonpositive) and vanishes_where(relation.xreplace({v: c}), ())
     ]
     if v.is_positive and len(allowed) > 1:
         allowed = [c for c in allowed if _positive_somewhere(c)]
@@ -237,4 +239,4 @@ def _only(candidates: Sequence[Expr], relation: Expr, v: Symbol) -> Expr | None:
 
 
 def _positive_somewhere(candidate: Expr) -> bool:
-    return any(number(candidate, at) > 0 for at in states([candidate], (), 12))
+    return any(number(candidate, at) > 0 for at in points_where([candidate], (), 12))

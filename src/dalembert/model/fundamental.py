@@ -16,11 +16,12 @@ import sympy
 from sympy import Expr, Symbol
 
 from ..budget import Budget
+from ..decide.zero import vanishes_where
 from ..errors import ModelError
 from ..shown import Part, Shown
 from .checks import expression
 from .coordinates import _Mark
-from .inversion import evaluator, inverse, monotone_root, one_symbol_per_name, vanishes_on
+from .inversion import evaluator, inverse, monotone_root, one_symbol_per_name
 from .laws import Verdict, maxwell, positive
 from .quadrature import potential
 
@@ -291,7 +292,7 @@ class FundamentalRelation(Shown):
     def extensive(self) -> Verdict:
         """Euler's relation U = T S - P V + mu N: whether the body twice as large has twice the energy."""
         sizes = [ENTROPY, *([VOLUME] if self.has_volume else []), *([AMOUNT] if self.has_amount else [])]
-        if vanishes_on(sum(s * self.relation.diff(s) for s in sizes) - self.relation, self.domain):
+        if vanishes_where(sum(s * self.relation.diff(s) for s in sizes) - self.relation, self.domain):
             return Verdict(True, "U = T S - P V + mu N: the energy is homogeneous of degree one (Euler)")
         letters = ", ".join(str(s) for s in sizes)
         return Verdict(False, f"U is not homogeneous of degree one in {letters}: U differs from T S - P V + mu N")
@@ -300,7 +301,7 @@ class FundamentalRelation(Shown):
         """S dT - V dP + N dmu = 0: intensive variables of an extensive body are not independent."""
         sizes = [ENTROPY, *([VOLUME] if self.has_volume else []), *([AMOUNT] if self.has_amount else [])]
         for other in sizes:
-            if not vanishes_on(sum(s * self.relation.diff(s, other) for s in sizes), self.domain):
+            if not vanishes_where(sum(s * self.relation.diff(s, other) for s in sizes), self.domain):
                 return Verdict(False, f"S dT - V dP + N dmu does not vanish when {other} changes")
         return Verdict(True, "S dT - V dP + N dmu = 0 for every change of state")
 
@@ -379,7 +380,7 @@ def _own(given: Symbol | None, own: StateVariable) -> dict[Symbol, StateVariable
 
 def _over(numerator: Any, denominator: Expr, what: str, body: FundamentalRelation) -> Expr:
     """A quotient, where the denominator is not identically zero."""
-    if vanishes_on(denominator, body.domain):
+    if vanishes_where(denominator, body.domain):
         raise ModelError(f"{body.name}: {what} is infinite, since pressure depends on temperature alone.")
     return _shorter(numerator / denominator)
 

@@ -7,39 +7,16 @@ the branch: of the two square roots only one returns the state it came from.
 from __future__ import annotations
 
 import math
-import random
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from itertools import pairwise
-from typing import Any
 
 import sympy
 from sympy import Expr, Symbol
 
 from ..budget import Budget, BudgetSpentError
+from ..decide.zero import vanishes_where
 from ..errors import ModelError
-from ..symbolic import fast, free_names, magnitude, number
-
-Point = dict[str, float]
-"""Values by name."""
-
-
-def states(expressions: Sequence[Any], domain: Sequence[Any], count: int, decades: int = 0) -> Iterator[Point]:
-    """Random values of all symbols of some expressions, at which the domain is positive; fewer where few are found.
-
-    With `decades` the variables of state, whose names hold a dot, have both signs and sizes that far from one.
-    """
-    rng, found = random.Random(0), 0
-    names = sorted(free_names([*expressions, *domain]))
-    inside = [fast(d) for d in domain]
-    for attempt in range(40 * count):
-        signs = (1,) if attempt < 20 * count else (1, -1)  # positive first, as most quantities here are
-        at = {n: rng.uniform(0.3, 1.7) * rng.choice((1, 1, 3)) * rng.choice(signs) for n in names}
-        at |= {n: rng.choice((1, -1)) * 10 ** rng.uniform(-decades, decades) for n in names if decades and "." in n}
-        if all(number(d, at) > 0 for d in inside):
-            yield at
-            found += 1
-        if found == count:
-            return
+from ..symbolic import fast, number
 
 
 def one_symbol_per_name(expressions: Sequence[Expr], role: str) -> None:
@@ -51,21 +28,6 @@ def one_symbol_per_name(expressions: Sequence[Expr], role: str) -> None:
                 f"{role}: there are two different symbols named {s.name} (of other assumptions, or one plain and one a "
                 f"parameter). Make it once and use that, or give the other another name."
             )
-
-
-def vanishes_on(expression: Expr, domain: Sequence[Expr], samples: int = 4) -> bool:
-    """Whether an expression is zero, by value at random points where all of `domain` is positive."""
-    e, said = fast(expression), 0
-    terms = magnitude(e)
-    for at in states([e], domain, 8 * samples):
-        value, size = number(e, at), number(terms, at)
-        if math.isfinite(value) and math.isfinite(size):
-            if abs(value) > 1e-10 * max(size, 1e-300):
-                return False
-            said += 1
-        if said == samples:
-            break
-    return said > 0
 
 
 def undone(expression: Expr, symbol: Symbol) -> list[Expr]:
@@ -129,7 +91,7 @@ def inverse(function: Expr, symbol: Symbol, value: Symbol, domain: Sequence[Expr
     except BudgetSpentError:
         return None
     for candidate in candidates:
-        if vanishes_on(candidate.xreplace({value: function}) - symbol, domain):
+        if vanishes_where(candidate.xreplace({value: function}) - symbol, domain):
             return candidate
     return None
 
@@ -159,12 +121,13 @@ def _refuse_several(function: Callable[[float], float], low: float, high: float,
 
 def _bracket(function: Callable[[float], float], what: str) -> tuple[float, float]:
     """Two points with values of different sign."""
-    begin = next((x for x in (1.0, -1.0, 1e-3, -1e-3, 1e3, -1e3) if not math.isnan(function(x))), None)
+    sizes = [10.0**k for k in sorted(range(-30, 31, 3), key=abs)]
+    begin = next((s * x for x in sizes for s in (1, -1) if not math.isnan(function(s * x))), None)
     if begin is None:
-        raise ModelError(f"{what} has no value where the search begins (1e-3, 1 and 1e3, of both signs). Change units.")
+        raise ModelError(f"{what} has no value at any power of 1000 from 1e-30 to 1e30, of both signs.")
     start, reached = function(begin), []
     for direction in (1, -1):
-        x, length, edge = begin, 1.0, False
+        x, length, edge = begin, abs(begin), False
         for _ in range(150):
             y = function(x + direction * length)
             if math.isnan(y):
@@ -175,7 +138,7 @@ def _bracket(function: Callable[[float], float], what: str) -> tuple[float, floa
                 return ends[0], ends[1]
             x += direction * length
             length = length / 2 if edge else 2 * length
-            if not abs(x) < 1e150:
+            if not abs(x) < 1e150 * abs(begin):
                 break
         reached.append(x)
     raise ModelError(f"{what} has no solution between {reached[1]:.6g} and {reached[0]:.6g}, as far as was searched.")

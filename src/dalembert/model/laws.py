@@ -9,10 +9,11 @@ from typing import Any
 
 from sympy import Expr, Symbol
 
+from ..decide.sample import points_where
+from ..decide.zero import vanishes_where
 from ..shown import Part, Shown
 from ..symbolic import number
 from .checks import expression
-from .inversion import states, vanishes_on
 
 SAMPLES = 200
 """At how many random states a sign is looked at where it cannot be proved."""
@@ -35,9 +36,9 @@ class Verdict(Shown):
 def first_law(U: Any, T: Any, P: Any, S: Symbol, V: Symbol, domain: Sequence[Expr] = ()) -> Verdict:
     """Whether dU = T dS - P dV, for U, T and P given as functions of S and V."""
     U, T, P = (expression(e, role) for e, role in ((U, "U"), (T, "T"), (P, "P")))
-    if not vanishes_on(U.diff(S) - T, domain):
+    if not vanishes_where(U.diff(S) - T, domain):
         return Verdict(False, f"dU/dS = {U.diff(S)} is not the temperature {T}")
-    if not vanishes_on(U.diff(V) + P, domain):
+    if not vanishes_where(U.diff(V) + P, domain):
         return Verdict(False, f"-dU/dV = {-U.diff(V)} is not the pressure {P}")
     return Verdict(True, "dU = T dS - P dV")
 
@@ -45,7 +46,7 @@ def first_law(U: Any, T: Any, P: Any, S: Symbol, V: Symbol, domain: Sequence[Exp
 def maxwell(T: Any, P: Any, S: Symbol, V: Symbol, domain: Sequence[Expr] = ()) -> Verdict:
     """Maxwell's relation dT/dV = -dP/dS: whether T(S, V) and P(S, V) belong to one energy."""
     T, P = expression(T, "T"), expression(P, "P")
-    if vanishes_on(T.diff(V) + P.diff(S), domain):
+    if vanishes_where(T.diff(V) + P.diff(S), domain):
         return Verdict(True, "dT/dV = -dP/dS: T dS - P dV is a differential")
     return Verdict(False, f"dT/dV = {T.diff(V)} but -dP/dS = {-P.diff(S)}: there is no energy U(S, V) with these")
 
@@ -57,10 +58,10 @@ def positive(quantity: Expr, domain: Sequence[Expr], what: str) -> Verdict:
         return Verdict(value > 0, f"{what}: {'it is' if value > 0 else 'but it is'} {value:.6g}")
     if quantity.is_positive:
         return Verdict(True, f"{what} for all states, by its form")
-    if vanishes_on(quantity, domain):
+    if vanishes_where(quantity, domain):
         return Verdict(False, f"{what}: but it is zero for all states")
     seen = 0
-    for at in states([quantity], domain, SAMPLES, decades=3):
+    for at in points_where([quantity], domain, SAMPLES, decades=3):
         value = number(quantity, at)
         if math.isnan(value) or value == 0:  # too small to be told from zero
             continue

@@ -10,8 +10,8 @@ import sympy
 from sympy import Expr, Symbol
 
 from ..budget import Budget, BudgetSpentError
+from ..decide.zero import vanishes_where
 from .coordinates import Velocity
-from .inversion import vanishes_on
 
 
 @dataclass(frozen=True)
@@ -32,14 +32,14 @@ def potential(force: Mapping[Any, Expr], budget: Budget, domain: Sequence[Expr] 
     q = list(force)
     for i, a in enumerate(q):
         for b in q[:i]:
-            if not vanishes_on(force[a].diff(b) - force[b].diff(a), domain):
+            if not vanishes_where(force[a].diff(b) - force[b].diff(a), domain):
                 return Quadrature(
                     False, None, f"not conservative: the derivative of F_{a} by {b} is not that of F_{b} by {a}"
                 )
     W: Expr = sympy.S.Zero
     for a, f in force.items():
         rest = f + W.diff(a)
-        if vanishes_on(rest, domain):
+        if vanishes_where(rest, domain):
             continue
         try:
             part = _antiderivative(_free_of(rest, q[: q.index(a)]), a, budget)
@@ -48,7 +48,7 @@ def potential(force: Mapping[Any, Expr], budget: Budget, domain: Sequence[Expr] 
         if part is None:
             return Quadrature(True, None, f"conservative, but no closed form was found for the integral over {a}")
         W -= part
-    if not all(vanishes_on(f + W.diff(a), domain) for a, f in force.items()):
+    if not all(vanishes_where(f + W.diff(a), domain) for a, f in force.items()):
         return Quadrature(True, None, "conservative, but the integral found does not give back the force")
     return Quadrature(True, W, "conservative: the force depends on position alone and is minus the gradient of W")
 

@@ -11,11 +11,13 @@ from typing import TYPE_CHECKING, Any
 import sympy
 from sympy import Expr, Symbol
 
+from ..decide import balls
+from ..decide.elimination import rank
+from ..decide.sample import points_where
 from ..errors import ModelError
 from ..shown import Part, Shown
 from ..symbolic import fast, jacobian, number
 from .coordinates import Coordinate, Parameter
-from .inversion import states as sampled
 from .laws import Verdict
 from .system import System
 
@@ -131,7 +133,6 @@ class DifferentialAlgebraic(Shown):
 
     def index_one(self, samples: int = 4) -> Verdict:
         """Whether the relations determine the algebraic variables: their Jacobian is regular at sampled states."""
-        import numpy as np
 
         unknowns, count = self.algebraic, len(self.relations) - self.states.redundant
         if count != len(unknowns):
@@ -139,18 +140,18 @@ class DifferentialAlgebraic(Shown):
             return Verdict(False, f"{count} independent relations for {len(unknowns)} algebraic variables ({names})")
         given = sorted({s for r in self.relations for s in r.free_symbols} - set(unknowns), key=str)
         rows, seen = jacobian_of(self.relations, unknowns), 0
-        for point in sampled(given, (), 8 * samples):
+        for point in points_where(given, (), 8 * samples):
             try:
                 algebraic = self.consistent({s: point[s.name] for s in given})
             except ModelError:
                 continue
             at = point | {v.name: y for v, y in algebraic.items()}
-            J = np.array([[number(fast(e), at) for e in row] for row in rows])
-            if not np.isfinite(J).all():
+            with balls.precise() as flint:
+                J = balls.grid(rows, {name: flint.arb(x) for name, x in at.items()})
+            if J is None:
                 continue
             seen += 1
-            values = np.linalg.svd(J / np.maximum(np.abs(J).max(axis=1, keepdims=True), 1e-300), compute_uv=False)
-            if values[-1] < 1e-10 * values[0]:
+            if rank(J) < len(unknowns):
                 return Verdict(False, "the Jacobian of the relations by the algebraic variables is singular")
             if seen == samples:
                 return Verdict(True, f"the Jacobian of the relations is regular at {samples} sampled states: index one")
@@ -221,7 +222,6 @@ def _newton(
         if better is None:
             break
         (value, here), y = better
-    size = float(np.max(np.abs(J) @ np.abs(y)))
-    if not np.abs(value).max() <= 1e-9 * max(size, 1e-300):
+    if not (np.abs(value) <= 1e-9 * (np.abs(J) @ np.abs(y))).all():
         raise ModelError("no consistent state was found from this guess. Give a better one: guess={variable: value}.")
     return {v: float(b) for v, b in zip(unknowns, y, strict=True)}

@@ -30,7 +30,8 @@ def building_blocks(system: System) -> list[Expr]:
     inside = [f for e in stated for f in e.atoms(*_TRIGONOMETRIC)]
     outside = [e.xreplace({f: sympy.Dummy() for f in inside}) for e in stated]
     bare = {s for e in outside for s in e.free_symbols}
-    angles = {s for f in inside for s in f.free_symbols} - bare
+    angles = {s for f in inside for s in f.free_symbols if f.args[0].diff(s, 2) == 0} - bare
+    angles -= {s for f in inside for s in f.free_symbols if f.args[0].diff(s, 2) != 0}
     blocks: list[Expr] = [q for q in system.coordinates if q not in angles]
     for argument in [*_ordered({f.args[0] for f in inside}), *_turning(system)]:
         blocks += [cos(argument), sin(argument)]
@@ -129,11 +130,11 @@ class Ansatz:
         return sympy.Mul(*(self.blocks[k] for k in self.members[index]))
 
     def table(self, states: States) -> tuple[Array, Array]:
-        """Values and rates of all functions at some states, by the product rule."""
+        """Values of all functions at some states, and their rates in units of the time scale, by the product rule."""
         import numpy as np
 
         block = self._values(states.inputs)
-        rate = self.shell.rates(self.blocks, states)[0]
+        rate = self.shell.rates(self.blocks, states)[0] * self.shell.pace
         values, rates = np.ones((len(states), len(self))), np.zeros((len(states), len(self)))
         for j, member in enumerate(self.members):
             for k in member:

@@ -15,7 +15,7 @@ from ..model.coordinates import Coordinate, time
 from ..shown import Part, Shown
 from ..symbolic import fast, jacobian, substitute
 from .algebra import Allowance, attempt, read, tidy
-from .sampling import highest_rank, points_on, rank, values, vanishes_at
+from .sampling import Point, highest_rank, points_on, rank, values, vanishes_at
 
 
 @dataclass(frozen=True, repr=False)
@@ -110,7 +110,7 @@ def _placed(positions: Any) -> dict[Coordinate, Expr]:
     return placed
 
 
-def _number(expression: Expr, point: dict[str, Any]) -> Any:
+def _number(expression: Expr, point: Point) -> Any:
     grid = values([[expression]], point)
     return grid[0][0] if grid else float("nan")
 
@@ -122,7 +122,7 @@ def _gram(slopes: Sequence[Sequence[Expr]], budget: Allowance) -> Expr:
 
 
 def _singular(
-    gram: Expr, slopes: Sequence[Sequence[Expr]], q: Sequence[Coordinate], point: dict[str, Any], budget: Allowance
+    gram: Expr, slopes: Sequence[Sequence[Expr]], q: Sequence[Coordinate], point: Point, budget: Allowance
 ) -> tuple[tuple[Coordinate, Expr], ...]:
     """Values of one coordinate at which the Gram determinant vanishes whatever the others are, and the rank drops."""
     general, found = rank(values(slopes, point) or [[]]), []

@@ -11,12 +11,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from math import comb
 
 import sympy
 from sympy import Expr
 
 from ..budget import Budget
+from ..decide.rationals import constants, recovered
 from ..model.coordinates import time
 from ..model.system import System
 from ..symbolic import vanishes
@@ -46,7 +48,8 @@ class Search:
     def run(self) -> Iterator[Found]:
         """Search all spaces, and give every integral as soon as it is found."""
         for space, power, text in self._spaces():
-            self.searched.append(f"{text} ({len(space)} functions)")
+            if text:
+                self.searched.append(f"{text} ({len(space)} functions)")
             self.budget.spend(text, len(space))
             for expression in self._integrals(space):
                 self.known.append(expression)
@@ -69,8 +72,11 @@ class Search:
     def _space(
         self, still: Sequence[Expr], moving: Sequence[Expr], powers: Sequence[int], text: str, extra: Sequence[Expr]
     ) -> Iterator[tuple[Ansatz, int, str]]:
-        """The largest space of its kind that is small enough."""
+        """The largest space of its kind that is small enough; before it a smaller one, whose functions are less alike."""
         d = max(self.degree, 1)
+        small = ansatz(self.shell, still, moving, powers, (1, 1), extra)
+        if d > 1 and len(small) <= _LARGEST:
+            yield small, max(powers), ""
         for inner, alone in ((d, d + 1), (d, d), (d - 1, d), (d - 1, d - 1), (0, 1), (0, 0)):
             products = sum(comb(len(moving) + p - 1, p) for p in powers)
             size = comb(len(still) + alone, alone) - 1 + len(extra) + comb(len(still) + inner, inner) * products
@@ -92,18 +98,18 @@ class Search:
         good = np.isfinite(values).all(axis=1) & np.isfinite(rates).all(axis=1)
         # The involved functions first: so the echelon form sets apart the integrals that do without them.
         kept = sorted(_independent(values[good]), key=space.involved, reverse=True)
-        vectors = _echelon(_null(rates[good][:, kept], values[good][:, kept]))
-        supports = [[kept[k] for k in np.flatnonzero(vector)] for vector in vectors]
-        for i in sorted(range(len(vectors)), key=lambda i: (len(supports[i]), _timely(space, supports[i]), -i)):
-            at, known = values[good][:, kept] @ vectors[i], self.shell.values(self.known, states)[good]
-            if _follows(at, known):
-                continue
-            expression = self._lifted(space.restricted(supports[i]), vectors[i][np.flatnonzero(vectors[i])])
-            if expression is None or not self.shell.conserved(expression):
-                continue
-            if len(supports[i]) <= self._longest or self._independent(expression):
-                self._longest = max(self._longest, len(supports[i]))
-                yield expression
+        for vectors in _combinations(rates[good][:, kept], values[good][:, kept]):
+            supports = [[kept[k] for k in np.flatnonzero(vector)] for vector in vectors]
+            for i in sorted(range(len(vectors)), key=lambda i: (len(supports[i]), _timely(space, supports[i]), -i)):
+                at, known = values[good][:, kept] @ vectors[i], self.shell.values(self.known, states)[good]
+                if _follows(at, known):
+                    continue
+                expression = self._lifted(space.restricted(supports[i]), vectors[i][np.flatnonzero(vectors[i])])
+                if expression is None or not self.shell.conserved(expression):
+                    continue
+                if len(supports[i]) <= self._longest or self._independent(expression):
+                    self._longest = max(self._longest, len(supports[i]))
+                    yield expression
 
     def _independent(self, expression: Expr) -> bool:
         """Whether a quantity is not a function of known ones.
@@ -117,7 +123,7 @@ class Search:
         """The combination with coefficients that are polynomials in the parameters, of the least degree possible."""
         import numpy as np
 
-        plain = _rational(vector)
+        plain = recovered(vector, self._constants)
         if plain is not None:
             fixed = _combined(plain, [space.expression(k) for k in range(len(space))])
             if self.shell.conserved(fixed):
@@ -134,13 +140,20 @@ class Search:
             numbers = _products(self.shell.values(letters, states), factors)
             values, rates = (_times(table, numbers) for table in space.table(states))
             good = np.isfinite(rates).all(axis=1)
-            rows = [r for r in map(_rational, _echelon(_null(rates[good], values[good]))) if r is not None]
+            vectors = (v for some in _combinations(rates[good], values[good]) for v in some)
+            rows = [r for r in (recovered(v, self._constants) for v in vectors) if r is not None]
             if rows:
                 best = min(rows, key=lambda r: sum(c != 0 for c in r))
                 constants = [sympy.Mul(*(letters[k] for k in f)) for f in factors]
                 whole = _combined(best, [space.expression(k) * c for k in range(len(space)) for c in constants])
                 return _reduced(whole, self.system.parameters)
         return None
+
+    @cached_property
+    def _constants(self) -> list[Fraction]:
+        """The numbers in the statement of the system that coefficients may be products of."""
+        s = self.system
+        return constants([s.lagrangian, *s.force, *(c.expression for c in s.constraints)])
 
 
 def _timely(space: Ansatz, support: Sequence[int]) -> bool:
@@ -198,7 +211,7 @@ def _independent(values: Array) -> list[int]:
     basis = np.full((len(values), 1), len(values) ** -0.5)
     kept = []
     for j in range(values.shape[1]):
-        column = values[:, j] / max(np.linalg.norm(values[:, j]), 1e-300)
+        column = values[:, j] / (np.linalg.norm(values[:, j]) or 1.0)
         for _ in range(2):  # twice, since once is not orthogonal enough
             column = column - basis @ (basis.T @ column)
         size = np.linalg.norm(column)
@@ -208,18 +221,27 @@ def _independent(values: Array) -> list[int]:
     return kept
 
 
-def _null(rates: Array, values: Array) -> Array:
-    """The combinations of columns whose rates vanish: rows of coefficients."""
+def _combinations(rates: Array, values: Array) -> Iterator[Array]:
+    """The combinations of columns whose rates vanish, as rows of coefficients in echelon form.
+
+    Columns are divided by their sizes first, so that what counts as zero does not depend on the units of a function. Functions
+    that are nearly dependent give combinations that nearly vanish; hence several readings of zero, the strictest first.
+    """
     import numpy as np
 
     if not rates.shape[1]:
-        return np.zeros((0, 0))
+        return
     scale = np.maximum(np.linalg.norm(rates, axis=0), np.linalg.norm(values, axis=0))
     scaled = rates / scale
     row = np.linalg.norm(scaled, axis=1, keepdims=True)
     triangle = np.linalg.qr(scaled / np.where(row > 0, row, 1), mode="r")
     _, s, right = np.linalg.svd(triangle)
-    return right[s <= 1e-10 * max(s[0], 1e-300)] / scale
+    seen = 0
+    for zero in (1e-14, 1e-12, 1e-10):
+        small = s <= zero * s[0]
+        if small.sum() > seen:
+            seen = small.sum()
+            yield _echelon(right[small]) / scale
 
 
 def _echelon(rows: Array) -> Array:
@@ -231,7 +253,7 @@ def _echelon(rows: Array) -> Array:
         if done == len(rows):
             break
         size = np.abs(rows).max(axis=1)
-        k = done + int(np.argmax(np.abs(rows[done:, j]) / np.maximum(size[done:], 1e-300)))
+        k = done + int(np.argmax(np.abs(rows[done:, j]) / np.where(size[done:] > 0, size[done:], 1)))
         if abs(rows[k, j]) <= 1e-6 * size[k]:
             rows[done:, j] = 0
             continue
@@ -240,24 +262,8 @@ def _echelon(rows: Array) -> Array:
         others = np.arange(len(rows)) != done
         rows[others] -= np.outer(rows[others, j], rows[done])
         done += 1
-    rows[np.abs(rows) < 1e-6] = 0
+    rows[np.abs(rows) < 1e-6 * np.abs(rows).max(axis=1, initial=0, keepdims=True)] = 0
     return rows[:done]
-
-
-def _rational(vector: Array) -> list[Fraction] | None:
-    """Entries that are rational numbers with small denominators; None if one is not."""
-    import numpy as np
-
-    denominators = np.arange(1, 97)
-    close = [Fraction(0)] * len(vector)
-    for i in np.flatnonzero(vector):
-        error = np.abs(vector[i] * denominators - np.round(vector[i] * denominators)) / denominators
-        fits = np.flatnonzero(error <= 1e-6 * max(1.0, abs(vector[i])))
-        if not fits.size:
-            return None
-        d = int(denominators[fits[0]])
-        close[i] = Fraction(round(vector[i] * d), d)
-    return close
 
 
 def _follows(column: Array, known: Array) -> bool:
@@ -267,7 +273,7 @@ def _follows(column: Array, known: Array) -> bool:
     n = known.shape[1]
     pairs = [known[:, i] * known[:, j] for i in range(n) for j in range(i, n)]
     table = np.column_stack([np.ones(len(known)), known, *pairs])
-    table = table / np.maximum(np.linalg.norm(table, axis=0), 1e-300)
-    unit = column / max(np.linalg.norm(column), 1e-300)
+    sizes = np.linalg.norm(table, axis=0)
+    table, unit = table / np.where(sizes > 0, sizes, 1), column / (np.linalg.norm(column) or 1.0)
     solution = np.linalg.lstsq(table, unit, rcond=1e-12)[0]
     return bool(np.linalg.norm(table @ solution - unit) < 1e-8)

@@ -18,6 +18,7 @@ import sympy
 from sympy import Expr
 
 from ..budget import Budget
+from ..decide.zero import vanishes_at
 from ..errors import ModelError
 from ..model import checks
 from ..model.coordinates import Coordinate, time
@@ -184,14 +185,9 @@ def _idle_text(constraint: Expr) -> str:
 
 def _idle(at: Shell, form: Sequence[Expr], xi: Generator, tau: Expr) -> bool:
     """Whether a one-form vanishes on the displacement, at states that satisfy the constraints."""
-    import numpy as np
-
-    terms = [fast(a) * d for a, d in zip(form, _along(xi, tau), strict=True)]
-    states = at.states(16, 29)
-    if states is None:
-        return vanishes(sum(terms, start=fast(0)))
-    values = at.values(terms, states)
-    return bool((np.abs(values.sum(axis=1)) <= 1e-9 * np.maximum(np.abs(values).sum(axis=1), 1e-12)).all())
+    work = sum((fast(a) * d for a, d in zip(form, _along(xi, tau), strict=True)), start=fast(0))
+    points = at.exact_points
+    return vanishes_at(work, points) if points else vanishes(work)
 
 
 def _charge(system: System, xi: Generator, tau: Expr, F: Expr) -> Expr:

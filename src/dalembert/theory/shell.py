@@ -6,6 +6,7 @@ Whether a quantity is conserved is then a question of numbers: its rate at such 
 
 from __future__ import annotations
 
+import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
@@ -15,7 +16,12 @@ import sympy
 from sympy import Expr
 
 from ..budget import Budget
+from ..decide import balls
+from ..decide.balls import Ball, Point
+from ..decide.elimination import rank
+from ..decide.sample import across, boundaries, projected
 from ..model.coordinates import Coordinate, time
+from ..model.scales import system_scales
 from ..model.system import System
 from ..symbolic import Fast, fast, gradient, jacobian
 from .algebra import linear_solution
@@ -37,12 +43,34 @@ class States:
         return len(self.inputs)
 
 
+@dataclass(frozen=True, eq=False)
+class ExactState:
+    """A state on shell in ball arithmetic, with the rates of positions, velocities and time."""
+
+    point: Point
+    along: list[Ball]
+
+
 class Shell:
-    """The states a system can be in, to draw from and to evaluate on."""
+    """The states a system can be in, to draw from and to evaluate on.
+
+    States are drawn at the scale of the system and over some decades around it, and on both sides of every boundary between
+    branches. Floating point serves to search; what is claimed is confirmed in ball arithmetic.
+    """
 
     def __init__(self, system: System):
         self.system = system
         self.symbols = (*system.coordinates, *system.velocities, time, *system.parameters)
+        self.scales = system_scales(system)
+        self._n = len(system.coordinates)
+        self._unit = self._sizes(self.symbols)
+        self.pace = self.scales[time.name]
+        """The time scale."""
+
+    def _sizes(self, symbols: Sequence[Any]) -> Array:
+        import numpy as np
+
+        return np.array([self.scales[s.name] for s in symbols])
 
     # functions of a state
     def function(self, expressions: Sequence[Any]) -> Callable[[Array], Array]:
@@ -65,23 +93,31 @@ class Shell:
         """The values of some expressions, one column each."""
         return self.function(expressions)(at.inputs)
 
+    @cached_property
+    def _moving(self) -> tuple[Any, ...]:
+        """What changes along a motion."""
+        return (*self.system.coordinates, *self.system.velocities, time)
+
     def rates(self, expressions: Sequence[Any], at: States) -> tuple[Array, Array]:
         """d/dt of some expressions along the motion, and the size of what it is the sum of.
 
         An acceleration that is zero is so up to the rounding of the forces that balance; so the largest acceleration or
-        velocity of a state counts for the size of each.
+        velocity of a state, in units of the scale of the system, counts for the size of each.
         """
         import numpy as np
 
-        s, n = self.system, len(self.system.coordinates)
+        n, unit = self._n, self._sizes(self._moving)
         along = np.column_stack([at.inputs[:, n : 2 * n], at.accelerations, np.ones(len(at))])
-        slopes = [d for e in expressions for d in gradient(e, (*s.coordinates, *s.velocities, time))]
+        slopes = [d for e in expressions for d in gradient(e, self._moving)]
         table = self.function(slopes)(at.inputs).reshape(len(at), len(expressions), -1)
-        size = np.abs(table).sum(axis=-1) * np.abs(along).max(axis=1, keepdims=True)
-        return (table * along[:, None, :]).sum(axis=-1), size
+        fastest = np.abs(along / unit).max(axis=1, keepdims=True)
+        return (table * along[:, None, :]).sum(axis=-1), (np.abs(table) * unit).sum(axis=-1) * fastest
 
     def conserved(self, expression: Any, count: int = 16, seed: int = 101) -> bool | None:
-        """Whether d/dt of an expression is zero at fresh states and parameter values; None if it has no value there."""
+        """Whether d/dt of an expression is zero at fresh states and parameter values; None if it has no value there.
+
+        A rate that is clearly not zero in floating point settles it; otherwise the balls of the rate do.
+        """
         import numpy as np
 
         states = self.states(count, seed)
@@ -91,7 +127,57 @@ class Shell:
         known = np.isfinite(rate) & np.isfinite(size)
         if known.sum() < count // 2:
             return None
-        return bool((np.abs(rate[known]) <= 1e-9 * np.maximum(size[known], 1e-12)).all())
+        if (np.abs(rate[known]) > 1e-5 * size[known]).any():
+            return False
+        return self._confirmed(expression)
+
+    def _confirmed(self, expression: Any) -> bool | None:
+        """Whether the ball of the rate contains zero at every exact state; None if it is bounded at none."""
+        slopes, said = gradient(expression, self._moving), None
+        with balls.precise() as flint:
+            for state in self._exact:
+                table = balls.values([slopes], state.point)[0]
+                rate = sum((d * a for d, a in zip(table, state.along, strict=True)), start=flint.arb(0))
+                if rate.is_finite():
+                    if not rate.contains(0):
+                        return False
+                    said = True
+        return said
+
+    @cached_property
+    def _exact(self) -> list[ExactState]:
+        """States in ball arithmetic, those of every branch among them."""
+        drawn = self.states(4 + 4 * len(self._kinks), 131, decades=1.0)
+        rows = [] if drawn is None else drawn.inputs
+        found = [self._exact_state(dict(zip((s.name for s in self.symbols), map(float, r), strict=True))) for r in rows]
+        return [s for s in found if s is not None]
+
+    @property
+    def exact_points(self) -> list[Point]:
+        """States on the constraints, in ball arithmetic."""
+        return [s.point for s in self._exact]
+
+    def _exact_state(self, near: dict[str, float]) -> ExactState | None:
+        """The state on the constraints near one found in floating point, with its accelerations."""
+        s, n = self.system, self._n
+        phi = [fast(c.expression) for c in s.holonomic]
+        placed = projected(phi, near, [q.name for q in s.coordinates], self.scales)
+        point = None if placed is None else projected(
+            self.constraints, placed, [v.name for v in s.velocities], self.scales
+        )  # fmt: skip
+        if point is None:
+            return None
+        matrix, right = self._equations
+        grid, force = balls.grid(matrix, point), balls.grid([right], point)
+        if grid is None or force is None:
+            return None
+        with balls.precise() as flint:
+            try:
+                sought = flint.arb_mat(grid).solve(flint.arb_mat([[f] for f in force[0]]))
+            except ZeroDivisionError:
+                return None
+            along = [*(point[v.name] for v in s.velocities), *(sought[i, 0] for i in range(n)), flint.arb(1)]
+        return ExactState(point, along)
 
     # drawing states
     def parameter_values(self, seed: int) -> Array:
@@ -101,10 +187,10 @@ class Shell:
         return self._parameters(1, np.random.default_rng(seed))[0]
 
     def _parameters(self, count: int, rng: Any) -> Array:
-        values = rng.uniform(0.4, 1.9, (count, len(self.system.parameters)))
+        values = rng.uniform(0.4, 1.9, (count, len(self.system.parameters))) * self._sizes(self.system.parameters)
         return values * [-1 if p.is_negative else 1 for p in self.system.parameters]
 
-    def states(self, count: int, seed: int, parameters: Array | None = None) -> States | None:
+    def states(self, count: int, seed: int, parameters: Array | None = None, decades: float = 0.0) -> States | None:
         """Random states, with random parameters each unless those are given; None if hardly any could be found."""
         import numpy as np
 
@@ -112,34 +198,64 @@ class Shell:
         for attempt in range(12):
             rng = np.random.default_rng([seed, attempt])
             # Some expressions have values for positive positions only (roots, logarithms): those are tried in turn.
-            some = self._draw(count + 8, rng, -1.6 if attempt % 2 == 0 else 0.3, parameters)
-            found.append(some)
+            rows = self._rows(count + 8, rng, -1.6 if attempt % 2 == 0 else 0.3, parameters, decades)
+            if attempt == 0:
+                rows = np.vstack([*self._both_sides(rows[:2], seed), rows])
+            found.append(self._on_shell(rows))
             if sum(map(len, found)) >= count:
                 joined = (np.concatenate([getattr(f, k) for f in found])[:count] for k in _FIELDS)
                 return States(*joined)
         return None
 
-    def _draw(self, count: int, rng: Any, low: float, parameters: Array | None) -> States:
+    def _rows(self, count: int, rng: Any, low: float, parameters: Array | None, decades: float) -> Array:
         import numpy as np
 
-        n = len(self.system.coordinates)
+        n = self._n
         q, v = rng.uniform(low, 1.6, (count, n)), rng.uniform(-1.3, 1.3, (count, n))
         t = rng.uniform(0.2, 1.8, (count, 1))
+        moving = np.hstack([q, v, t]) * self._unit[: 2 * n + 1]
+        if decades:
+            moving = moving * 10 ** rng.uniform(-decades, decades, moving.shape)
         own = self._parameters(count, rng) if parameters is None else np.tile(parameters, (count, 1))
-        rows = np.hstack([q, v, t, own])
+        return np.hstack([moving, own])
+
+    @cached_property
+    def _kinks(self) -> list[Fast]:
+        """The boundaries between branches of what the system is stated by."""
+        s = self.system
+        return boundaries([s.lagrangian, *s.force, *(c.expression for c in s.constraints)])
+
+    def _both_sides(self, rows: Array, seed: int) -> list[Array]:
+        """States on both sides of every boundary, made from given ones by moving one coordinate or velocity."""
+        import numpy as np
+
+        names, found, rng = [s.name for s in self.symbols], [], random.Random(seed)
+        moved = [s.name for s in self._moving]
+        for row in rows if self._kinks else []:
+            at = dict(zip(names, map(float, row), strict=True))
+            for kink in self._kinks:
+                found += [np.array([p[n] for n in names]) for p in across(kink, at, self.scales, rng, moved)]
+        return found
+
+    def _on_shell(self, rows: Array) -> States:
+        """The rows that can be brought onto the constraints and whose accelerations are well determined."""
+        import numpy as np
+
+        n = self._n
         rows = self._projected(rows, self._positions, slice(0, n))
         rows = self._projected(rows, self._velocities, slice(n, 2 * n))
-        matrix = self._motion[0](rows).reshape(len(rows), *self._size)
+        matrix = _equilibrated(self._motion[0](rows).reshape(len(rows), *self._size))[0]
         with np.errstate(all="ignore"):
             good = np.isfinite(matrix).all(axis=(1, 2))
             good[good] = np.linalg.cond(matrix[good]) < 1e5
         states = self.moving(rows[good])
-        good = (np.abs(states.accelerations) < 1e5).all(axis=1)
+        slow = self._unit[n : 2 * n] / self.pace
+        good = (np.abs(states.accelerations / slow) < 1e5).all(axis=1)
         return States(*(getattr(states, field)[good] for field in _FIELDS))
 
     @property
     def _size(self) -> tuple[int, int]:
-        size = len(self.system.coordinates) + len(self.system.constraints)
+        size = self._n + len(self.system.constraints)
         return size, size
 
     def moving(self, inputs: Array) -> States:
@@ -149,28 +265,37 @@ class Shell:
         matrix, right = (function(inputs) for function in self._motion)
         matrix, sought = matrix.reshape(len(inputs), *self._size), np.full(right.shape, np.nan)
         good = np.isfinite(matrix).all(axis=(1, 2)) & np.isfinite(right).all(axis=1)
-        sought[good] = np.linalg.solve(matrix[good], right[good][..., None])[..., 0]
-        n = len(self.system.coordinates)
-        return States(inputs, sought[:, :n], sought[:, n:])
+        scaled, row, column = _equilibrated(matrix[good])
+        sought[good] = np.linalg.solve(scaled, (right[good] / row)[..., None])[..., 0] / column
+        return States(inputs, sought[:, : self._n], sought[:, self._n :])
 
     def _projected(self, rows: Array, level: tuple[int, Any, Any], part: slice) -> Array:
-        """Newton's method, by the shortest step to the constraints; rows that do not get there are left out."""
+        """Newton's method, by the shortest step to the constraints; rows that do not get there are left out.
+
+        Steps and distances are counted in units of the scale.
+        """
         import numpy as np
 
         m, value, slope = level
         if not m or not len(rows):
             return rows
-        rows, n = rows.copy(), len(self.system.coordinates)
+        rows, n, unit = rows.copy(), self._n, self._unit[part]
+
+        def distances(rows: Array) -> tuple[Array, Array]:
+            a, c = slope(rows).reshape(-1, m, n) * unit, value(rows)
+            steep = np.linalg.norm(a, axis=2)
+            steep = np.where(steep > 0, steep, 1)
+            return a / steep[..., None], c / steep
+
         for _ in range(40):
-            a, c = slope(rows).reshape(-1, m, n), value(rows)
+            a, c = distances(rows)
             good = np.isfinite(a).all(axis=(1, 2)) & np.isfinite(c).all(axis=1)
             rows, a, c = rows[good], a[good], c[good]
             if not len(rows) or np.abs(c).max() < 1e-13:
                 break
-            rows[:, part] -= np.einsum("kij,kj->ki", np.linalg.pinv(a), c)
-        c = value(rows)
-        small = (np.abs(c).max(axis=1, initial=0) < 1e-11) & (np.abs(rows[:, part]).max(axis=1, initial=0) < 20)
-        return rows[small]
+            rows[:, part] -= np.einsum("kij,kj->ki", np.linalg.pinv(a), c) * unit
+        near = np.abs(distances(rows)[1]).max(axis=1, initial=0) < 1e-11
+        return rows[near & (np.abs(rows[:, part] / unit).max(axis=1, initial=0) < 1e3)]
 
     @cached_property
     def _positions(self) -> tuple[int, Any, Any]:
@@ -190,29 +315,27 @@ class Shell:
         return [fast(c.velocity_form(self.system.coordinates)) for c in self.system.constraints]
 
     @cached_property
-    def _motion(self) -> tuple[Any, Any]:
+    def _equations(self) -> tuple[list[list[Fast]], list[Fast]]:
+        """The linear equations for accelerations and multipliers: matrix and right-hand side."""
         sought = [*(q.ddot for q in self.system.coordinates), *multipliers(self.system)]
         residual = motion_residual(self.system)
         at_rest = {fast(s): fast(0) for s in sought}
-        matrix = self.function([a for row in jacobian(residual, sought) for a in row])
-        return matrix, self.function([-r.subs(at_rest) for r in residual])
+        return jacobian(residual, sought), [-r.subs(at_rest) for r in residual]
 
-    def rank(self, expressions: Sequence[Any], seed: int = 7) -> int:
+    @cached_property
+    def _motion(self) -> tuple[Any, Any]:
+        matrix, right = self._equations
+        return self.function([a for row in matrix for a in row]), self.function(right)
+
+    def rank(self, expressions: Sequence[Any]) -> int:
         """How many of some quantities are functionally independent on the manifold, at a fixed time."""
-        import numpy as np
-
-        states = self.states(3, seed)
-        if states is None or not expressions:
+        if not expressions:
             return 0
         bound = [*(c.expression for c in self.system.holonomic), *self.constraints]
         state = (*self.system.coordinates, *self.system.velocities)
-        slopes = self.values([d for e in (*bound, *expressions) for d in gradient(e, state)], states)
-        ranks = []
-        for row in slopes.reshape(len(states), len(bound) + len(expressions), len(state)):
-            if np.isfinite(row).all():
-                unit = row / np.maximum(np.linalg.norm(row, axis=1, keepdims=True), 1e-300)
-                ranks.append(_rank(unit) - _rank(unit[: len(bound)]))
-        return max(ranks, default=0)
+        held, rows = jacobian(bound, state), jacobian(expressions, state)
+        found = [(balls.grid(held, s.point), balls.grid(rows, s.point)) for s in self._exact[:3]]
+        return max((rank([*a, *b]) - rank(a) for a, b in found if a is not None and b is not None), default=0)
 
     def generator(self, linear: Any) -> dict[Coordinate, Expr] | None:
         """xi with p.xi = the part of an integral linear in the velocities: the symmetry it belongs to by Noether's theorem.
@@ -231,10 +354,16 @@ class Shell:
 _FIELDS = ("inputs", "accelerations", "multipliers")
 
 
-def _rank(matrix: Array) -> int:
+def _equilibrated(matrix: Array) -> tuple[Array, Array, Array]:
+    """Matrices with rows and columns divided by their largest entries, and the divisors."""
     import numpy as np
 
-    return int(np.linalg.matrix_rank(matrix, tol=1e-8)) if matrix.size else 0
+    row = np.abs(matrix).max(axis=2, initial=0)
+    row = np.where(row > 0, row, 1)
+    matrix = matrix / row[..., None]
+    column = np.abs(matrix).max(axis=1, initial=0)
+    column = np.where(column > 0, column, 1)
+    return matrix / column[:, None, :], row, column
 
 
 @lru_cache(maxsize=16)

@@ -254,7 +254,7 @@ def _rank_drops(c: Classification) -> tuple[RankDrop, ...]:
     starts: list[dict[str, Any]] = [dict.fromkeys(names, 0.0)]
     if len(names) <= 4 and not functions:
         starts += [dict(zip(names, corner, strict=True)) for corner in product((0.0, 1.0), repeat=len(names))]
-    starts += [{name: angle} for name in names for angle in (0.0, sympy.pi.evalf(60) / 2, sympy.pi.evalf(60))]
+    starts += [{name: angle} for name in names for angle in (0.0, sympy.pi / 2, sympy.pi)]
     effort = max(4, 60 // max(1, len(functions)))
     near = (projected(functions, {**base, **start}, names, steps=12) for start in starts[:effort])
     found: dict[tuple[float, ...], RankDrop] = {}

@@ -1,0 +1,1 @@
+"""Decisions by value, free of units: zero, sign, rank, independence, scale."""

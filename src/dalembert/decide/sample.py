@@ -1,0 +1,221 @@
+"""Points to decide things at: at the scale of the expressions, over some decades around it, in every branch.
+
+This is the one place where random points are drawn. They are always the same points for the same expressions.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from ..symbolic import Fast, fast, free_names, jacobian, number
+from . import balls
+from .balls import Ball, Point
+from .elimination import independent
+from .scale import natural_scales
+
+_FAR = 2.0**60
+"""Newton's method has run away when it is so many scales from where it began."""
+
+
+def drawn(
+    names: Sequence[str],
+    scales: Mapping[str, float],
+    rng: random.Random,
+    decades: float = 0.0,
+    signs: Sequence[int] = (1,),
+) -> dict[str, float]:
+    """A random number for every name, near its scale."""
+    return {
+        n: scales.get(n, 1.0) * rng.uniform(0.3, 1.7) * 10 ** rng.uniform(-decades, decades) * rng.choice(signs)
+        for n in names
+    }
+
+
+def points(expressions: Iterable[Any], attempts: int = 32) -> Iterator[tuple[int, dict[str, float]]]:
+    """Random points for some expressions, numbered: positive ones first, then of both signs.
+
+    The first few are followed, under the same number, by points on both sides of every boundary between branches.
+    """
+    listed = [fast(e) for e in expressions]
+    every = sorted(free_names(listed))
+    scales = natural_scales([[e] for e in listed], every)
+    kinks = boundaries(listed)
+    rng = random.Random(0)
+    for attempt in range(attempts):
+        late = attempt >= attempts // 2
+        at = drawn(every, scales, rng, 1.5 if attempt % 3 == 1 else 0.0, (1, -1) if late else (1,))
+        yield attempt, at
+        for kink in kinks if attempt < 3 else []:
+            yield from ((attempt, there) for there in across(kink, at, scales, rng))
+
+
+def points_where(
+    expressions: Sequence[Any], positive: Sequence[Any], count: int, decades: float = 0.0
+) -> Iterator[dict[str, float]]:
+    """Random values of all symbols of some expressions, at which others are positive; fewer where few are found.
+
+    With `decades` the variables of state, whose names hold a dot, have both signs and sizes that far from their scale.
+    """
+    inside = [fast(d) for d in positive]
+    listed = [*(fast(e) for e in expressions), *inside]
+    names = sorted(free_names(listed))
+    scales = natural_scales([[e] for e in listed], names)
+    wide = [n for n in names if decades and "." in n]
+    rng, found = random.Random(0), 0
+    for attempt in range(40 * count):
+        signs = (1,) if attempt < 20 * count else (1, -1)  # positive first, as most quantities here are
+        at = {n: x * rng.choice((1, 1, 3)) for n, x in drawn(names, scales, rng, signs=signs).items()}
+        at |= {n: scales[n] * 10 ** rng.uniform(-decades, decades) * rng.choice((1, -1)) for n in wide}
+        if all(number(d, at) > 0 for d in inside):
+            yield at
+            found += 1
+        if found == count:
+            return
+
+
+def boundaries(expressions: Iterable[Any]) -> list[Fast]:
+    """The functions whose sign decides which branch of an expression is taken."""
+    found: dict[Fast, None] = {}
+    seen: set[Fast] = set()
+
+    def look(e: Fast) -> None:
+        if e in seen:
+            return
+        seen.add(e)
+        kind = type(e).__name__
+        if kind in ("StrictLessThan", "LessThan", "Equality", "Unequality"):
+            found.setdefault(e.args[0] - e.args[1])
+        elif kind.lower() in ("abs", "sign"):
+            found.setdefault(e.args[0])
+        elif kind.lower() in ("max", "min"):
+            for a in e.args[1:]:
+                found.setdefault(e.args[0] - a)
+        for a in e.args:
+            look(a)
+
+    for e in expressions:
+        look(fast(e))
+    return [g for g in found if g.free_symbols]
+
+
+def across(
+    kink: Fast,
+    at: Mapping[str, float],
+    scales: Mapping[str, float],
+    rng: random.Random,
+    moved: Iterable[str] | None = None,
+) -> Iterator[dict[str, float]]:
+    """Points on both sides of a boundary, found by moving one symbol (one of `moved`) from a given point."""
+    names = sorted(s.name for s in kink.free_symbols)
+    rng.shuffle(names)
+    for name in names if moved is None else [n for n in names if n in set(moved)]:
+        root = _crossing(kink, at, name, scales.get(name, 1.0))
+        if root is None:
+            continue
+        reach = 0.2 * rng.uniform(0.3, 1.7) * (abs(root) or scales.get(name, 1.0))
+        for side in (-1, 1):
+            yield {**at, name: root + side * reach}
+        return
+
+
+def _crossing(kink: Fast, at: Mapping[str, float], name: str, scale: float) -> float | None:
+    """Where a function changes sign along one symbol; looked for over twenty decades of both signs."""
+    decades = [10 ** (k / 2) for k in range(-20, 21)]
+    grid = [-scale * d for d in reversed(decades)] + [0.0] + [scale * d for d in decades]
+
+    def f(x: float) -> float:
+        return number(kink, {**at, name: x})
+
+    values = [f(x) for x in grid]
+    for a, b, u, v in zip(grid, grid[1:], values, values[1:], strict=False):
+        if math.isfinite(u) and math.isfinite(v) and (u == 0 or u * v < 0):
+            return _bisected(f, a, b) if u else a
+    return None
+
+
+def _bisected(f: Callable[[float], float], low: float, high: float) -> float:
+    first = f(low)
+    for _ in range(60):
+        middle = (low + high) / 2
+        low, high = (middle, high) if f(middle) * first > 0 else (low, middle)
+    return low
+
+
+# points on constraint sets
+
+
+def points_on(
+    functions: Sequence[Any], moved: Sequence[str], fixed: Sequence[str], count: int = 4, starts: int = 24,
+    balanced: Sequence[Any] = (),
+) -> list[Point]:  # fmt: skip
+    """Points where the functions vanish: random starts, brought there by Newton's method in the `moved` names.
+
+    Where that fails for the values of the `fixed` names that came up, as for a linkage that does not close, those are
+    moved too. The points are at the scale at which the terms of the functions, and of further `balanced` ones, balance.
+    """
+    expressions = [fast(f) for f in functions]
+    every = [*moved, *fixed]
+    scales = natural_scales([[e] for e in (*expressions, *balanced)], every)
+    rng = random.Random(7)
+    found: list[Point] = []
+    for attempt in range(starts):
+        free = list(moved) if attempt < starts // 2 else every
+        point = projected(expressions, drawn(every, scales, rng), free, scales)
+        if point is not None:
+            found.append(point)
+        if len(found) == count:
+            break
+    return found
+
+
+def projected(
+    expressions: Sequence[Fast],
+    start: Mapping[str, Any],
+    free: Sequence[str],
+    scales: Mapping[str, float] | None = None,
+    steps: int = 80,
+) -> Point | None:
+    """The point near a start where the expressions vanish, by Newton steps of least length in the free names.
+
+    Lengths are counted in the scales of the names. The result is a point of balls that hold the exact solution.
+    """
+    scales = scales or {}
+    with balls.precise() as flint:
+        point: dict[str, Ball] = {k: _center(v) for k, v in start.items()}
+        if not expressions:
+            return _widened(point)
+        unit = [balls.ball(scales.get(name, 1.0)) for name in free]
+        limit = [_FAR * u + _FAR * abs(point[name]) for u, name in zip(unit, free, strict=True)]
+        rows, polish = jacobian(expressions, free), 3
+        for _ in range(steps):
+            residual = balls.grid([expressions], _widened(point))
+            grid = balls.grid(rows, point)
+            if residual is None or grid is None:
+                return None
+            there, kept = all(r.contains(0) for r in residual[0]), independent(grid)[0]
+            polish -= there
+            if polish == 0 or not kept:
+                return _widened(point) if there else None
+            scaled = flint.arb_mat([[(grid[k][j] * unit[j]).mid() for j in range(len(free))] for k in kept])
+            right = flint.arb_mat([[balls.value(expressions[k], point).mid()] for k in kept])
+            try:
+                step = scaled.transpose() * (scaled * scaled.transpose()).solve(right)
+            except ZeroDivisionError:
+                return None
+            for j, name in enumerate(free):
+                point[name] = (point[name] - unit[j] * step[j, 0]).mid()
+                if not abs(point[name]) < limit[j]:
+                    return None
+    return None
+
+
+def _center(given: Any) -> Ball:
+    """The midpoint of a ball, or of the value of a number such as pi/2."""
+    return (given if hasattr(given, "mid") else balls.value(given, {})).mid()
+
+
+def _widened(point: Mapping[str, Ball]) -> Point:
+    return {k: balls.widened(v) for k, v in point.items()}

@@ -1,0 +1,39 @@
+"""The scale of a system: sizes of coordinates, velocities, time and parameters at which the terms of its energy balance."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+from ..decide.scale import natural_scales
+from ..symbolic import fast
+from .coordinates import Coordinate, time
+
+if TYPE_CHECKING:
+    from .system import System
+
+
+@lru_cache(maxsize=64)
+def system_scales(system: System) -> dict[str, float]:
+    """A power of two for every name: coordinates, velocities, entropies, time and parameters.
+
+    The virtual work of forces, and what dissipation and heat do in the time scale, count as further terms of the energy.
+    """
+    q, t = system.coordinates, fast(time)
+    energy = [
+        system.lagrangian,
+        *(fast(f) * fast(c) for f, c in zip(system.external_force, q, strict=True)),
+        *(fast(f) * fast(c) for row in system.friction for f, c in zip(row, q, strict=True)),
+        *(fast(P) * t for P in system.heat),
+    ]
+    return scales_of(
+        [energy, *([c.expression] for c in system.constraints)], (*q, *system.entropies), system.parameters
+    )
+
+
+def scales_of(sums: Sequence[Sequence[Any]], q: Sequence[Coordinate], parameters: Sequence[Any]) -> dict[str, float]:
+    """The scales of coordinates, velocities, time and parameters that balance the terms of some sums."""
+    ties = {c.dot.name: {c.name: 1.0, time.name: -1.0} for c in q}
+    names = [*(s.name for c in q for s in (c, c.dot)), time.name, *(p.name for p in parameters)]
+    return natural_scales(sums, names, ties)
