@@ -87,8 +87,27 @@ def substitute(expression: Fast, replacements: Mapping[Any, Any]) -> Fast:
 def gradient(expression: Fast, variables: Iterable[Any]) -> list[Fast]:
     """The partial derivatives of one expression."""
     e, zero = fast(expression), fast(0)
-    occurring = e.free_symbols
-    return [e.diff(x) if x in occurring else zero for x in map(fast, variables)]
+    occurring, branched = e.free_symbols, _has_branches(e)
+    slopes = (e.diff(x) if x in occurring else zero for x in map(fast, variables))
+    return [_merged(d) if branched else d for d in slopes]
+
+
+def _has_branches(e: Fast) -> bool:
+    import symengine
+
+    return bool(e.atoms(symengine.Piecewise))
+
+
+def _merged(e: Fast) -> Fast:
+    """Branches that are all the same are one: SymEngine keeps derivatives such as Piecewise((0, x < 1), (0, True))."""
+    import symengine
+
+    for _ in range(8):  # nested ones from the inside
+        same = {p: p.args[0] for p in e.atoms(symengine.Piecewise) if len(set(p.args[::2])) == 1}
+        if not same:
+            break
+        e = e.subs(same)
+    return e
 
 
 def jacobian(expressions: Iterable[Fast], variables: Sequence[Any]) -> list[list[Fast]]:

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import math
+from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 from itertools import product
 from typing import Any
 
 import sympy
 
-_CLOSE = 1e-7
-"""How near a number must be to what it is taken for; whoever uses it checks the result by value."""
+_CLOSE, _CLOSER = 1e-7, 1e-9
+"""How near a number must be to what it is taken for, where there are few candidates and where there are many.
+
+Whoever uses the result checks it by value.
+"""
 
 _DENOMINATORS = 96
 _MONOMIALS = 700
@@ -45,24 +49,36 @@ def recovered(vector: Any, known: Sequence[Fraction] = ()) -> list[Fraction] | N
 
 
 def _simple(value: float, known: Sequence[Fraction]) -> Fraction | None:
+    """The simplest number near a value: a fraction, one with a power of ten, a short decimal, a product of constants."""
     if value == 0:
         return Fraction(0)
-    for factor, most in _monomials(known):
-        ratio = value / float(factor)
-        near = Fraction(ratio).limit_denominator(most) if abs(ratio) < 1e6 else Fraction(0)
-        if near and abs(float(near) - ratio) <= _CLOSE * abs(ratio) and abs(near.numerator) <= 10 * most:
-            return near * factor
+    small = _near(value, _DENOMINATORS, _CLOSE)
+    if small is not None and abs(small.numerator) <= 10 * _DENOMINATORS:
+        return small
+    ten = Fraction(10) ** math.floor(math.log10(abs(value)))
+    mantissa = _near(value / float(ten), 10 * _DENOMINATORS, _CLOSER)
+    if mantissa is not None:
+        return mantissa * ten
+    short = Fraction(f"{value:.9g}")
+    if abs(float(short) - value) <= _CLOSER * abs(value) and len(str(short.numerator).strip("-0")) <= 9:
+        return short
+    for factor in _monomials(known):
+        found = _near(value / float(factor), 16, _CLOSE)
+        if found is not None and abs(found.numerator) <= 160:
+            return found * factor
     return None
 
 
-def _monomials(known: Sequence[Fraction]) -> Iterable[tuple[Fraction, int]]:
-    """Products of powers of constants, simple ones first, each with the largest denominator to look for beside it."""
-    yield Fraction(1), _DENOMINATORS
+def _near(value: float, most: int, close: float) -> Fraction | None:
+    """The fraction with a denominator up to `most` that a value is, to a relative error of `close`."""
+    found = Fraction(value).limit_denominator(most)
+    return found if found and abs(float(found) - value) <= close * abs(value) else None
+
+
+def _monomials(known: Sequence[Fraction]) -> Iterator[Fraction]:
+    """Products of powers of constants, simple ones first."""
     reach = next(r for r in (4, 3, 2, 1, 0) if (2 * r + 1) ** len(known) <= _MONOMIALS or r == 0)
     powers = sorted(product(range(-reach, reach + 1), repeat=len(known)), key=lambda p: sum(map(abs, p)))
     for exponents in powers if reach else []:
         if any(exponents):
-            whole = Fraction(1)
-            for c, k in zip(known, exponents, strict=True):
-                whole *= c**k
-            yield whole, 16
+            yield math.prod((c**k for c, k in zip(known, exponents, strict=True)), start=Fraction(1))

@@ -131,9 +131,13 @@ def routh(system: System, cyclic: Sequence[Coordinate] | None = None) -> RouthRe
         f"{system.name}, reduced by {', '.join(q.name for q in chosen)}",
         rest,
         lagrangian=R,
-        forces={q: f.xreplace(solved) for q, f in zip(system.coordinates, system.forces, strict=True) if q in rest},
-        dissipation=system.dissipation,
-        constraints=[c.expression for c in system.constraints],
+        forces={
+            q: _without(f.xreplace(solved), chosen)
+            for q, f in zip(system.coordinates, system.forces, strict=True)
+            if q in rest
+        },
+        dissipation=_without(system.dissipation, chosen),
+        constraints=[_without(c.expression, chosen) for c in system.constraints],
         variations=_variations(system, rest),
     )
     meaning = {c: expanded(gradient(system.lagrangian, [q.dot])[0], system) for c, q in zip(p, chosen, strict=True)}
@@ -160,7 +164,16 @@ def _eliminated(
             f"their velocities. Eliminate fewer coordinates: cyclic=[...]."
         )
     R = readable(parts.rest, system) - sympy.Add(*(a * b for a, b in zip(u, speeds, strict=True))) / 2
+    R, speeds = _without(R, chosen), [_without(e, chosen) for e in speeds]
     return dict(zip(velocities, speeds, strict=True)), _tidy(R, [q.dot for q in rest])
+
+
+def _without(e: Expr, chosen: Sequence[Coordinate]) -> Expr:
+    """An expression without coordinates on which it does not depend, though they may be written in it."""
+    for q in (q for q in chosen if q in e.free_symbols):
+        forms = (e.xreplace({q: value}) for value in (sympy.S.Zero, sympy.S.One, sympy.S.Half))
+        e = next((f for f in forms if not f.has(sympy.nan, sympy.zoo, sympy.oo) and vanishes(f - e)), e)
+    return e
 
 
 def _tidy(R: Expr, velocities: Sequence[Velocity]) -> Expr:
