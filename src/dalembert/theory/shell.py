@@ -78,12 +78,16 @@ class Shell:
         import numpy as np
         import symengine
 
-        listed = [fast(e) for e in expressions]
-        if not listed:
+        if not expressions:
             return lambda rows: np.zeros((len(rows), 0))
-        call = symengine.Lambdify([fast(s) for s in self.symbols], listed, real=True, cse=True)
+        # Renamed, because SymEngine calls common subexpressions x0, x1, ..., whatever the names of the arguments are.
+        own = {fast(s): symengine.Symbol(f"argument.{k}") for k, s in enumerate(self.symbols)}
+        listed = [fast(e).subs(own) for e in expressions]
+        call = symengine.Lambdify(list(own.values()), listed, real=True, cse=True)
 
         def evaluated(rows: Array) -> Array:
+            if not len(rows):
+                return np.zeros((0, len(listed)))
             with np.errstate(all="ignore"):
                 return np.asarray(call(np.ascontiguousarray(rows))).reshape(len(rows), len(listed))
 
@@ -244,7 +248,7 @@ class Shell:
         n = self._n
         rows = self._projected(rows, self._positions, slice(0, n))
         rows = self._projected(rows, self._velocities, slice(n, 2 * n))
-        matrix = _equilibrated(self._motion[0](rows).reshape(len(rows), *self._size))[0]
+        matrix = self._scaled(self._motion[0](rows).reshape(len(rows), *self._size))[0]
         with np.errstate(all="ignore"):
             good = np.isfinite(matrix).all(axis=(1, 2))
             good[good] = np.linalg.cond(matrix[good]) < 1e5
@@ -265,9 +269,32 @@ class Shell:
         matrix, right = (function(inputs) for function in self._motion)
         matrix, sought = matrix.reshape(len(inputs), *self._size), np.full(right.shape, np.nan)
         good = np.isfinite(matrix).all(axis=(1, 2)) & np.isfinite(right).all(axis=1)
-        scaled, row, column = _equilibrated(matrix[good])
-        sought[good] = np.linalg.solve(scaled, (right[good] / row)[..., None])[..., 0] / column
+        scaled, row, column = self._scaled(matrix[good])
+        sought[good] = np.linalg.solve(scaled, (right[good] * row)[..., None])[..., 0] * column
         return States(inputs, sought[:, : self._n], sought[:, self._n :])
+
+    def _scaled(self, matrix: Array) -> tuple[Array, Array, Array]:
+        """The matrices of the equations of motion in units of the scale, with the factors of their rows and columns.
+
+        Accelerations and forces are counted in the scales of the coordinates, multipliers and constraints in what makes
+        the largest entry of each one.
+        """
+        import numpy as np
+
+        n, size = self._n, np.ones(self._size[0])
+        size[:n] = self._unit[:n]
+        row, column = np.tile(size, (len(matrix), 1)), np.tile(size, (len(matrix), 1))
+
+        def largest(part: Array, axes: Any) -> Array:
+            found = np.abs(part).max(axis=axes, initial=0)
+            return np.where(found > 0, found, 1)
+
+        scaled = matrix * row[:, :, None] * column[:, None, :]
+        row[:, :n] /= largest(scaled[:, :n, :n], (1, 2))[:, None]
+        row[:, n:] /= largest(scaled[:, n:, :], 2)
+        scaled = matrix * row[:, :, None] * column[:, None, :]
+        column[:, n:] /= largest(scaled[:, :, n:], 1)
+        return matrix * row[:, :, None] * column[:, None, :], row, column
 
     def _projected(self, rows: Array, level: tuple[int, Any, Any], part: slice) -> Array:
         """Newton's method, by the shortest step to the constraints; rows that do not get there are left out.
@@ -352,18 +379,6 @@ class Shell:
 
 
 _FIELDS = ("inputs", "accelerations", "multipliers")
-
-
-def _equilibrated(matrix: Array) -> tuple[Array, Array, Array]:
-    """Matrices with rows and columns divided by their largest entries, and the divisors."""
-    import numpy as np
-
-    row = np.abs(matrix).max(axis=2, initial=0)
-    row = np.where(row > 0, row, 1)
-    matrix = matrix / row[..., None]
-    column = np.abs(matrix).max(axis=1, initial=0)
-    column = np.where(column > 0, column, 1)
-    return matrix / column[:, None, :], row, column
 
 
 @lru_cache(maxsize=16)
