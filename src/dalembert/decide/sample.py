@@ -16,6 +16,9 @@ from .balls import Ball, Point
 from .elimination import independent
 from .scale import natural_scales
 
+_NEAR = (0.2, 1e-3, 1e-7)
+"""How far from a boundary its sides are looked at: branches may be narrow."""
+
 _FAR = 2.0**60
 """Newton's method has run away when it is so many scales from where it began."""
 
@@ -115,9 +118,10 @@ def across(
         root = _crossing(kink, at, name, scales.get(name, 1.0))
         if root is None:
             continue
-        reach = 0.2 * rng.uniform(0.3, 1.7) * (abs(root) or scales.get(name, 1.0))
-        for side in (-1, 1):
-            yield {**at, name: root + side * reach}
+        reach = rng.uniform(0.3, 1.7) * (abs(root) or scales.get(name, 1.0))
+        for share in _NEAR:
+            for side in (-1, 1):
+                yield {**at, name: root + side * share * reach}
         return
 
 

@@ -1,0 +1,205 @@
+"""Verdicts do not depend on units: the same system in other units has the same integrals, kinds and ranks."""
+
+from __future__ import annotations
+
+import random
+
+import numpy as np
+import pytest
+import sympy
+from sympy import Piecewise, cos, exp, sin, sqrt
+
+import dalembert as da
+from dalembert.decide.elimination import rank
+from dalembert.decide.scale import natural_scales
+from dalembert.decide.zero import vanishes
+from dalembert.model.scales import system_scales
+from dalembert.theory.shell import Shell, shell
+
+from .units import generated, mechanical_gallery, numeric, random_units
+
+x, y, z, theta = da.coordinates("x y z theta")
+r = sqrt(x**2 + y**2)
+
+
+def central(potential, mass=1):
+    return da.System("central", [x, y], kinetic=mass * (x.dot**2 + y.dot**2) / 2, potential=potential)
+
+
+def verdict(system):
+    """What is said of a system, without numbers."""
+    found = da.first_integrals(system)
+    said = {
+        "conserved": sorted(i.name for i in found),
+        "not conserved": sorted(i.name for i in found.not_conserved),
+        "independent": found.independent,
+    }
+    if system.constraints:
+        c = da.classify(system)
+        said["kinds"] = [record.kind for record in c.constraints]
+        said["counts"] = (c.rank, c.growth_vector, c.hidden_count, c.degrees_of_freedom)
+    return said
+
+
+def same_in_other_units(system, seed):
+    units = random_units(system, random.Random(seed))
+    assert verdict(units.apply(system)) == verdict(system), units
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_generated_systems_in_other_units(seed):
+    same_in_other_units(generated(seed), seed)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(8, 40))
+def test_more_generated_systems_in_other_units(seed):
+    same_in_other_units(generated(seed), seed)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name, example", list(mechanical_gallery()), ids=lambda v: v if isinstance(v, str) else "")
+def test_gallery_systems_in_other_units(name, example):
+    same_in_other_units(numeric(example), name)
+
+
+def test_an_absolute_threshold_fails(monkeypatch):
+    """The control: a rate below 1e-9 taken for zero at states of size one, as momenta of an attraction by 6.7e-11."""
+
+    def absolute(self, expression, count=16, seed=101):
+        states = self.states(count, seed)
+        return bool((np.abs(self.rates([expression], states)[0]) < 1e-9).all())
+
+    assert not Shell(central(-6.7e-11 / r)).conserved(x.dot)
+    monkeypatch.setattr(Shell, "conserved", absolute)
+    monkeypatch.setattr("dalembert.theory.shell.system_scales", lambda s: dict.fromkeys(system_scales(s), 1.0))
+    assert Shell(central(-6.7e-11 / r)).conserved(x.dot)
+
+
+@pytest.mark.parametrize("k, m", [(1, 1), (6.7e-11, 1), (1e9, 1), (2.307e-28, 9.109e-31), (1, 1e30)])
+def test_kepler_in_any_units(k, m):
+    found = da.first_integrals(central(-k / r, m))
+    assert found.independent == 3
+    assert [i.name for i in found][:2] == ["energy", "angular momentum in x, y"]
+    assert len(found) == 4  # and both components of the Laplace-Runge-Lenz vector
+    assert [i.name for i in found.not_conserved] == ["momentum of x", "momentum of y"]
+    assert not da.noether(central(-k / r, m), {x: 1}).conserved
+    assert da.noether(central(-k / r, m), {x: -y, y: x}).conserved
+
+
+@pytest.mark.parametrize("potential", [exp(-r) / r, cos(r), 1e6 * r**2 / 2, sin(r) * r, exp(-1e15 * r) / r])
+def test_angular_momentum_of_central_potentials(potential):
+    found = da.first_integrals(central(potential), degree=1)
+    assert "angular momentum in x, y" in [i.name for i in found]
+    assert "momentum of x" in [i.name for i in found.not_conserved]
+
+
+@pytest.mark.parametrize("wall", [20, 1e-9, 3e9, -5])
+def test_walls_are_seen_wherever_they_are(wall):
+    """No state of size one is beyond a wall at 20; both sides of every boundary are sampled."""
+    potential = Piecewise((0, x < wall), (50 * (x - wall) ** 2, True))
+    found = da.first_integrals(central(potential))
+    assert "momentum of x" in [i.name for i in found.not_conserved]
+    assert "momentum of y" in [i.name for i in found]
+
+
+def test_a_narrow_branch_is_seen():
+    bump = Piecewise((0, x < 7), ((x - 7) * (x - 7.25), x < 7.25), (0, True))
+    assert not vanishes(bump)
+    assert not vanishes(bump.diff(x))
+
+
+def test_coordinates_with_the_names_of_common_subexpressions():
+    """SymEngine calls common subexpressions x0, x1, ...: coordinates of these names were overwritten."""
+    x0, x1, x2, x3 = q = da.coordinates("x0 x1 x2 x3")
+    energy = sum((a - b) ** 2 * (a.dot - b.dot) ** 2 for a in q for b in q if a is not b)
+    system = da.System("names", q, kinetic=sum(a.dot**2 for a in q) / 2)
+    at = shell(system).states(3, 5)
+    value = shell(system).values([energy, energy + 1], at)
+    rows = [dict(zip((s.name for s in shell(system).symbols), row, strict=True)) for row in at.inputs]
+    exact = [float(energy.subs({s: row[s.name] for s in energy.free_symbols})) for row in rows]
+    assert value[:, 0] == pytest.approx(exact, rel=1e-12)
+
+
+def test_a_coordinate_whose_occurrence_cancels_is_cyclic():
+    system = da.System(
+        "turned", [x, y], kinetic=(x.dot**2 + y.dot**2 * (cos(x) ** 2 + sin(x) ** 2)) / 2, potential=y**2
+    )
+    assert "momentum of x" in [i.name for i in da.first_integrals(system)]
+    reduced = da.routh(system)
+    assert reduced.cyclic == (x,)
+    assert x not in reduced.routhian.free_symbols
+
+
+@pytest.mark.parametrize("mass", [1e-12, 1e-14, 1e-27, 9.109e-31, 1e30])
+def test_systems_of_any_mass_are_made(mass):
+    system = da.System("rod", [x, y], kinetic=mass * (x.dot**2 + y.dot**2) / 2, constraints=[x**2 + y**2 - 1])
+    assert system.constraints
+
+
+def test_dependence_of_constraints_is_exact():
+    T = (x.dot**2 + y.dot**2 + z.dot**2) / 2
+    assert da.System("independent", [x, y, z], kinetic=T, constraints=[z.dot, z.dot - 1e-12 * y.dot]).constraints
+    assert da.classify([z.dot, z.dot - 1e-12 * y.dot], coordinates=[x, y, z]).redundant == ()
+    for factor in (1, 1e14, 1e-14):
+        with pytest.raises(da.ModelError, match="redundant"):
+            da.System(
+                "dependent", [x, y], kinetic=x.dot**2 + y.dot**2, constraints=[x - y, factor * (0.3 * x - 0.3 * y)]
+            )
+
+
+@pytest.mark.parametrize("factor", [1e14, 1, 1e-14])
+def test_a_factor_of_a_constraint_changes_no_verdict(factor):
+    c = da.classify([factor * (x.dot - z * y.dot), factor * (theta.dot - x.dot)], coordinates=[x, y, z, theta])
+    assert (c.rank, c.growth_vector, c.hidden_count) == (2, (2, 3), 1)
+
+
+# the decisions themselves
+
+
+def test_zero_is_decided_against_the_terms():
+    a, b = sympy.symbols("a b")
+    assert vanishes((a + b) ** 3 - sympy.expand((a + b) ** 3))
+    assert not vanishes((a + b) ** 3 - sympy.expand((a + b) ** 3) + sympy.Float("1e-40") * a)
+    assert not vanishes(1 - cos(sympy.Float("1e-9") * a) + sin(a) ** 2 + cos(a) ** 2 - 1)
+    assert not vanishes(sympy.Abs(a) - a)
+    assert not vanishes(exp(-1e20 * a))
+
+
+def test_numbers_without_symbols_are_decided():
+    assert vanishes(sin(1) ** 2 + cos(1) ** 2 - 1)
+    assert vanishes(sqrt(2) * sqrt(3) - sqrt(6))
+    assert not vanishes(sqrt(2) * sqrt(3) - sqrt(6) + sympy.Rational(1, 10**60))
+
+
+def test_scales_follow_the_units():
+    """Natural scales shift by the change of units, up to the rounding to powers of two."""
+    for seed in range(20):
+        system = generated(seed)
+        units = random_units(system, random.Random(seed))
+        before, after = system_scales(system), system_scales(units.apply(system))
+        lagrangian = sympy.lambdify(list(system.coordinates) + list(system.velocities), system.lagrangian)
+        assert all(np.isfinite(v) and v > 0 for v in (*before.values(), *after.values()))
+        assert callable(lagrangian)
+    a, b = sympy.symbols("a b")
+    found = natural_scales([[1e-20 * a**2 + 1e10 * a]], ["a"])
+    assert found["a"] == pytest.approx(1e30, rel=1)
+    assert natural_scales([[exp(-a / 1e-15) + b]], ["a", "b"])["a"] == pytest.approx(1e-15, rel=1)
+
+
+def test_rank_does_not_depend_on_the_units_of_rows_and_columns():
+    import flint
+
+    from dalembert.decide.balls import precise
+
+    rng = random.Random(3)
+    for _ in range(50):
+        n, k = rng.randint(2, 6), rng.randint(1, 6)
+        left = sympy.Matrix(n, k, lambda i, j: rng.randint(-3, 3))
+        right = sympy.Matrix(k, n, lambda i, j: rng.randint(-3, 3))
+        rows = [sympy.Integer(10) ** rng.randint(-40, 40) for _ in range(n)]
+        columns = [sympy.Integer(10) ** rng.randint(-40, 40) for _ in range(n)]
+        matrix = sympy.diag(*rows) * left * right * sympy.diag(*columns)
+        with precise():
+            balls = [[flint.arb(flint.fmpq(int(a.p), int(a.q))) for a in matrix.row(i)] for i in range(n)]
+        assert rank(balls) == (left * right).rank()
