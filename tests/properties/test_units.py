@@ -111,7 +111,7 @@ def test_a_narrow_branch_is_seen():
 
 def test_coordinates_with_the_names_of_common_subexpressions():
     """SymEngine calls common subexpressions x0, x1, ...: coordinates of these names were overwritten."""
-    x0, x1, x2, x3 = q = da.coordinates("x0 x1 x2 x3")
+    q = da.coordinates("x0 x1 x2 x3")
     energy = sum((a - b) ** 2 * (a.dot - b.dot) ** 2 for a in q for b in q if a is not b)
     system = da.System("names", q, kinetic=sum(a.dot**2 for a in q) / 2)
     at = shell(system).states(3, 5)
