@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from fractions import Fraction
+from functools import lru_cache
 from itertools import product
 from typing import Any
 
@@ -62,8 +63,8 @@ def _simple(value: float, known: Sequence[Fraction]) -> Fraction | None:
     short = Fraction(f"{value:.9g}")
     if abs(float(short) - value) <= _CLOSER * abs(value) and len(str(short.numerator).strip("-0")) <= 9:
         return short
-    for factor in _monomials(known):
-        found = _near(value / float(factor), 16, _CLOSE)
+    for factor, size in _monomials(tuple(known)):
+        found = _near(value / size, 16, _CLOSE) if 1e-3 < abs(value) / size < 1e3 else None
         if found is not None and abs(found.numerator) <= 160:
             return found * factor
     return None
@@ -75,10 +76,10 @@ def _near(value: float, most: int, close: float) -> Fraction | None:
     return found if found and abs(float(found) - value) <= close * abs(value) else None
 
 
-def _monomials(known: Sequence[Fraction]) -> Iterator[Fraction]:
-    """Products of powers of constants, simple ones first."""
+@lru_cache(maxsize=16)
+def _monomials(known: tuple[Fraction, ...]) -> list[tuple[Fraction, float]]:
+    """Products of powers of constants, simple ones first, with their values."""
     reach = next(r for r in (4, 3, 2, 1, 0) if (2 * r + 1) ** len(known) <= _MONOMIALS or r == 0)
     powers = sorted(product(range(-reach, reach + 1), repeat=len(known)), key=lambda p: sum(map(abs, p)))
-    for exponents in powers if reach else []:
-        if any(exponents):
-            yield math.prod((c**k for c, k in zip(known, exponents, strict=True)), start=Fraction(1))
+    whole = [math.prod((c**k for c, k in zip(known, p, strict=True)), start=Fraction(1)) for p in powers if any(p)]
+    return [(m, float(m)) for m in whole]
