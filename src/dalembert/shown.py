@@ -6,12 +6,15 @@ A result lists its parts, from top to bottom: a text is a line, an expression or
 
 from __future__ import annotations
 
+import copy
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import sympy
+
+from .decide.decimals import PLAIN, Typed, decimal
 
 
 @dataclass(frozen=True)
@@ -32,13 +35,40 @@ class Shown(ABC):
     @abstractmethod
     def _parts(self) -> Sequence[Part]: ...
 
+    def _as_typed(self) -> Typed:
+        """The numbers that were typed, which are shown as they were: those of the system of the result."""
+        typed: Typed = getattr(getattr(self, "system", None), "typed", PLAIN)
+        return typed
+
+    def _read(self) -> Sequence[Part]:
+        typed = self._as_typed()
+        return _decimals(_decimals(self, typed)._parts(), typed) if typed.decimals else self._parts()
+
     def __str__(self) -> str:
-        return "\n".join(_text(part) for part in self._parts())
+        return "\n".join(_text(part) for part in self._read())
 
     __repr__ = __str__
 
     def _repr_markdown_(self) -> str:
-        return "\n\n".join(_markdown(part) for part in self._parts())
+        return "\n\n".join(_markdown(part) for part in self._read())
+
+
+def _decimals(value: Any, typed: Typed) -> Any:
+    """A copy of a result or of its parts, in which numbers that stem from typed decimals are decimals."""
+    if isinstance(value, sympy.Basic | sympy.MatrixBase):
+        return decimal(value, typed)
+    if isinstance(value, Table):
+        return Table(value.head, [[_decimals(c, typed) for c in row] for row in value.rows])
+    if isinstance(value, Shown):
+        twin = copy.copy(value)
+        for name, part in vars(value).items():
+            object.__setattr__(twin, name, _decimals(part, typed))
+        return twin
+    if isinstance(value, dict):
+        return {k: _decimals(v, typed) for k, v in value.items()}
+    if type(value) in (list, tuple):
+        return type(value)(_decimals(v, typed) for v in value)
+    return value
 
 
 def _text(part: Part) -> str:

@@ -23,6 +23,7 @@ ALLOWED = {
     "decide": set(),
     "shown": set(),
     "budget": set(),
+    "decide": set(),
     "stepmap": set(),
     "model": set(),
     "gallery": {"model"},

@@ -23,6 +23,7 @@ import sympy
 from sympy import Expr, Symbol
 
 from ..budget import Budget
+from ..decide.decimals import recovered
 from ..symbolic import Fast, fast, gradient, number, substitute, vanishes
 from .algebra import attempt, read, roots, tidy
 from .integrability import Integrated, Row, antiderivative, curl, is_exact, makes_exact, potential, without
@@ -189,10 +190,8 @@ def constant_solutions(columns: Sequence[Sequence[Fast]], right: Sequence[Fast] 
     reduced, pivots = _echelon(np.column_stack([table[fine], sides[fine]]), len(columns))
 
     def rational(values: Any) -> list[Any] | None:
-        near = [sympy.Rational(round(v * 60), 60) for v in values]
-        if any(abs(float(r) - v) > 1e-6 for r, v in zip(near, values, strict=True)):
-            return None
-        return [symengine.sympify(r) for r in near]
+        found = recovered(values)
+        return None if found is None else [symengine.Rational(r.numerator, r.denominator) for r in found]
 
     width = len(columns)
     if right is not None:

@@ -21,7 +21,6 @@ from __future__ import annotations
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 from functools import cached_property
 from math import factorial
 from typing import Any, Protocol
@@ -29,13 +28,18 @@ from typing import Any, Protocol
 import sympy
 from sympy import Expr, Symbol
 
+from ..decide.decimals import decimal, recovered, rewritten
 from ..errors import MethodError, ModelError
-from ..model.coordinates import step, time
+from ..model.coordinates import Parameter, step, time
 from ..model.system import System
 from ..model.thermal import mechanical
 from ..stepmap import StepMap
 from ..symbolic import Fast, fast, free_names, gradient, number, slow, substitute, vanishes
 from .series import Row, Series, Taylor, expanded, step_series
+
+
+SIMPLE = 100
+"""A number of a system whose numerator times denominator is more than this is a letter while terms are cleaned."""
 
 
 class OneStep(Protocol):
@@ -67,7 +71,8 @@ class ModifiedEquation:
         return {k.name: k for k in known}
 
     def _read(self, expression: Fast) -> Expr:
-        return slow(expression, self._symbols.values())
+        read: Expr = decimal(slow(expression, self._symbols.values()), self.system.typed)
+        return read
 
     @cached_property
     def terms(self) -> tuple[dict[Symbol, Expr], ...]:
@@ -161,9 +166,9 @@ def modified_equation(system: System, method: OneStep, order: int) -> ModifiedEq
 
     In positions and momenta, or positions and velocities for methods that carry those.
     """
-    stepmap = _stepmap(system, method, order, "modified_equation")
+    lettered, stepmap, numbers = _lettered(system, method, order, "modified_equation")
     fields, _ = _analysed(stepmap, order + 1)
-    return ModifiedEquation(system, repr(method), order, stepmap.state, tuple(map(tuple, fields)))
+    return ModifiedEquation(system, repr(method), order, stepmap.state, _with_numbers(fields, numbers))
 
 
 def modified_hamiltonian(system: System, method: OneStep, order: int) -> ModifiedHamiltonian:
@@ -171,7 +176,7 @@ def modified_hamiltonian(system: System, method: OneStep, order: int) -> Modifie
 
     f_j = J^-1 grad H_j is checked by value for every j; a method that is not symplectic fails this, and is refused.
     """
-    stepmap = _stepmap(system, method, order, "modified_hamiltonian")
+    lettered, stepmap, numbers = _lettered(system, method, order, "modified_hamiltonian")
     if any(not vanishes(f) for f in system.force):
         raise ModelError(
             f"modified_hamiltonian: {system.name!r} has forces without a potential. Use modified_equation."
@@ -181,17 +186,18 @@ def modified_hamiltonian(system: System, method: OneStep, order: int) -> Modifie
             _not_hamiltonian(method, "it carries velocities, not momenta, and is no symplectic map of them")
         )
     fields, base = _analysed(stepmap, order + 1)
-    equation = ModifiedEquation(system, repr(method), order, stepmap.state, tuple(map(tuple, fields)))
+    equation = ModifiedEquation(lettered, repr(method), order, stepmap.state, tuple(map(tuple, fields)))
     defect = asymmetry(equation)
     if defect is not None:
         raise MethodError(_not_hamiltonian(method, f"J f_{defect}' is not symmetric"))
-    action = _step_action(system, method, stepmap, base, order + 1)
-    series = _hamiltonians(system, fields, action)
+    action = _step_action(lettered, method, stepmap, base, order + 1)
+    series = _hamiltonians(lettered, fields, action)
     for j, (f, H) in enumerate(zip(fields, series, strict=True), start=1):
         slopes, n = gradient(H, stepmap.state), len(system.coordinates)
         if not all(_same(a, b) for a, b in zip(f, [*slopes[n:], *(-s for s in slopes[:n])], strict=True)):
             raise MethodError(_not_hamiltonian(method, f"f_{j} is not J^-1 grad H_{j} with the H_{j} of its action"))
-    return ModifiedHamiltonian(equation, tuple(series))
+    equation = ModifiedEquation(system, repr(method), order, stepmap.state, _with_numbers(fields, numbers))
+    return ModifiedHamiltonian(equation, _with_numbers([series], numbers)[0])
 
 
 def asymmetry(equation: ModifiedEquation) -> int | None:
@@ -227,6 +233,40 @@ def _stepmap(system: System, method: OneStep, order: int, what: str) -> StepMap:
     if not hasattr(method, "step_map") or isinstance(method, type):
         raise MethodError(f"backward error analysis: {method!r} is no method. Give one such as Midpoint(), or a map.")
     return method.step_map(system)
+
+
+Numbers = dict[Parameter, Expr]
+"""Letters that stand for numbers of a system."""
+
+
+def _lettered(system: System, method: OneStep, order: int, what: str) -> tuple[System, StepMap, Numbers]:
+    """The system and its step; where the method has decimals, with letters for the numbers of the system.
+
+    So the coefficients are those of the method alone: of the size of one, and simple fractions where decimals cancel. What
+    rounding leaves can be told from a term that is small because a number of the system is.
+    """
+    import symengine
+
+    stepmap = _stepmap(system, method, order, what)
+    shares = stepmap.substeps != (1.0,)
+    if not shares and not any(e.atoms(symengine.RealDouble) for b in stepmap.blocks for e in b.residual):
+        return system, stepmap, {}
+    letters: dict[Expr, Parameter] = {}
+
+    def letter(r: Any, exponent: bool) -> Any:
+        if exponent or not r.is_Rational or abs(r.p) * r.q <= SIMPLE:
+            return r
+        return sympy.sign(r) * letters.setdefault(abs(r), Parameter(f"number.{len(letters) + 1}", positive=True))
+
+    forces = {q: rewritten(f, letter) for q, f in zip(system.coordinates, system.force, strict=True)}
+    lettered = System(system.name, system.coordinates, lagrangian=rewritten(system.lagrangian, letter), forces=forces)
+    return lettered, method.step_map(lettered), {s: r for r, s in letters.items()}
+
+
+def _with_numbers(rows: Sequence[Row], numbers: Numbers) -> tuple[tuple[Fast, ...], ...]:
+    if not numbers:
+        return tuple(map(tuple, rows))
+    return tuple(tuple(expanded(substitute(e, numbers)) for e in row) for row in rows)
 
 
 Base = tuple[list[Row], list[Row], dict[str, Series]]
@@ -371,7 +411,7 @@ def _clean(parts: list[Fast], rounding: float = 1e-12) -> Fast:
         return fast(0) if vanishes(total) else total
     size = max(abs(c) for e in parts for c in _coefficients(fast(e).expand()).values())
     kept = {m: c for m, c in _coefficients(total).items() if abs(c) > rounding * size}
-    return sum((_fraction(c) * fast(m) for m, c in kept.items()), start=fast(0))
+    return sum((_coefficient(c) * fast(m) for m, c in kept.items()), start=fast(0))
 
 
 def _coefficients(e: Fast) -> dict[Fast, float]:
@@ -380,8 +420,7 @@ def _coefficients(e: Fast) -> dict[Fast, float]:
     return {(fast(1) if m.is_Number else m): float(m * c if m.is_Number else c) for m, c in found}
 
 
-def _fraction(c: float) -> Fast:
+def _coefficient(c: float) -> Fast:
     """A decimal coefficient as the fraction it stands for, if numerator and denominator are small enough to be sure."""
-    near = Fraction(c).limit_denominator(int((4e8 / abs(c)) ** 0.5))
-    exact = fast(near.numerator) / fast(near.denominator)
-    return exact if abs(float(near) - c) <= 1e-11 * abs(c) else fast(c)
+    found = recovered([c], digits=11)
+    return fast(c) if found is None else fast(found[0].numerator) / fast(found[0].denominator)

@@ -1,0 +1,185 @@
+"""Decimals mean what they say: 9.81 is 981/100 wherever something is decided or solved, and prints as 9.81.
+
+`exact` is the one way from decimals to rational numbers. It takes the shortest decimal that reads back to the same
+floating-point number, which is what a person typed. `decimal` is the way back, for reading: it needs to know which
+decimals were typed (`Typed`), since 2/5 may have been a fraction all along. `recovered` is for rational numbers that
+come out of a computation in floating point, with rounding errors.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+from typing import Any
+
+import sympy
+from sympy import Expr, Float, Rational
+
+DIGITS = 15
+"""Integers of more digits, and fractions whose numerator or denominator has more, are printed as decimals."""
+
+
+def exact(given: Any) -> Any:
+    """A number, an expression or a matrix with the rational number that every decimal in it stands for: 9.81 -> 981/100.
+
+    Of a double that is the shortest decimal that reads back to it; of a number with more digits, or fewer, those digits.
+    """
+    if isinstance(given, sympy.MatrixBase):
+        return given.applyfunc(exact)
+    e = sympy.sympify(given)
+    if not isinstance(e, sympy.Basic) or not e.has(Float):
+        return e
+    return rewritten(e, _fraction, lambda part: not part.has(Float))
+
+
+def rewritten(e: Any, number: Callable[[Any, bool], Any], kept: Callable[[Any], bool] = lambda part: False) -> Any:
+    """An expression with every number replaced but in what is kept; `number` is told whether it stands in an exponent."""
+    known: dict[tuple[Any, bool], Any] = {}
+
+    def walk(e: Any, exponent: bool) -> Any:
+        if not e.args:
+            return number(e, exponent) if e.is_Number else e
+        if kept(e):
+            return e
+        if (e, exponent) not in known:
+            power = isinstance(e, sympy.Pow)
+            args = [walk(a, exponent or (power and i == 1)) for i, a in enumerate(e.args)]
+            same = all(a is b for a, b in zip(args, e.args, strict=True))
+            held = {"evaluate": False} if isinstance(e, sympy.Equality) else {}
+            known[e, exponent] = e if same else e.func(*args, **held)
+        return known[e, exponent]
+
+    return walk(e, False)
+
+
+def _fraction(e: Any, exponent: bool = False) -> Any:
+    return _read(e) if isinstance(e, Float) else e
+
+
+@lru_cache(maxsize=4096)
+def _read(f: Float) -> Rational:
+    """The shortest decimal that a number of SymPy is nearest to among the numbers of its precision."""
+    from mpmath.libmp import from_str, prec_to_dps, round_nearest, to_str
+
+    if f._prec == 53 and 1e-300 < abs(float(f)) < 1e300:
+        return Rational(repr(float(f)))
+    digits = prec_to_dps(f._prec)
+    for count in range(digits, digits + 4):
+        text = to_str(f._mpf_, count)
+        if from_str(text, f._prec, round_nearest) == f._mpf_:
+            break
+    return Rational(text)
+
+
+# For reading
+
+
+@dataclass(frozen=True)
+class Typed:
+    """The numbers that were typed: as decimals, and as fractions."""
+
+    decimals: frozenset[Rational] = frozenset()
+    fractions: frozenset[Rational] = frozenset()
+
+    @classmethod
+    def of(cls, expressions: Iterable[Any]) -> Typed:
+        """The numbers in some expressions as they were given."""
+        numbers = [n for e in expressions for n in e.atoms(sympy.Number)]
+        decimals = frozenset(abs(_read(n)) for n in numbers if isinstance(n, Float))
+        return cls(decimals, frozenset(abs(n) for n in numbers if n.is_Rational) - decimals)
+
+    def covers(self, r: Rational) -> bool:
+        """Whether a number stems from decimals: it is one of them, or it ends in tenths as nothing else does.
+
+        1/2 and 3/4 come up by themselves; so of halves and quarters only those count that are a decimal times a power of 2.
+        """
+        if not self.decimals or abs(r) in self.fractions:
+            return False
+        if abs(r) in self.decimals:
+            return not r.is_Integer or _is_long(r)
+        if r.is_Integer or not _terminates(r):
+            return _is_long(r)
+        return r.q % 5 == 0 or any(_odd(r) == _odd(d) != 1 for d in self.decimals if not d.is_Integer)
+
+
+PLAIN = Typed()
+
+
+def decimal(given: Any, typed: Typed) -> Any:
+    """What is read: numbers that stem from typed decimals as decimals, 981/200 as 4.905; all others as they are."""
+    if not typed.decimals:
+        return given
+    if isinstance(given, sympy.MatrixBase):
+        return given.applyfunc(lambda e: decimal(e, typed))
+    if not isinstance(given, sympy.Basic):
+        return given
+
+    def number(r: Any, exponent: bool) -> Any:
+        plain = not r.is_Rational or (exponent and abs(r) not in typed.decimals) or not typed.covers(r)
+        return r if plain else _written(r)
+
+    # cos(981/100) stays: with a decimal in it SymPy would put its value in its place, to fifteen digits.
+    return rewritten(given, number, lambda part: isinstance(part, sympy.Expr) and not part.free_symbols)
+
+
+def quotient(given: Expr, typed: Typed) -> Expr:
+    """The same of a fraction that was cancelled: integers common to its denominator go into the decimals above it."""
+    if not typed.decimals:
+        return given
+    above, below = sympy.fraction(given)
+    common, below = below.as_content_primitive()
+    return decimal(sympy.expand_mul(above / common, deep=False) / below, typed)
+
+
+def _written(r: Rational) -> Expr:
+    """A rational number as the decimal it is; a long fraction as the nearest of sixteen digits."""
+    double = Float(float(r)) if 1e-300 < abs(r) < 1e300 else Float(r)
+    if _read(double) == r or not _terminates(r) or (digits := len(str(abs(r.p)))) > 2 * DIGITS:
+        return double
+    return Float(r, max(digits + 2, DIGITS))
+
+
+def _is_long(r: Rational) -> bool:
+    return max(abs(r.p), r.q) >= 10**DIGITS
+
+
+def _odd(r: Rational) -> int:
+    """The odd part of the numerator."""
+    p = abs(int(r.p))
+    return p // (p & -p) if p else 0
+
+
+def _terminates(r: Rational) -> bool:
+    """Whether its decimal ends: the denominator has no prime factor but 2 and 5."""
+    q = int(r.q)
+    for prime in (2, 5):
+        while q % prime == 0:
+            q //= prime
+    return q == 1
+
+
+# Rational numbers that come out of a computation in floating point
+
+
+def recovered(values: Sequence[float], digits: int = 6) -> list[Fraction] | None:
+    """The rational numbers that some computed numbers stand for, or None. Whoever uses them checks the result.
+
+    digits:  how many digits of the numbers are right
+
+    These are fractions small enough for so many digits to tell, or decimals of up to eight digits where ten are right.
+    What is below the rounding error of the largest of the numbers is zero.
+    """
+    largest = max(map(abs, values), default=0.0)
+    found = [Fraction(0) if abs(v) <= 1e-9 * largest else _recovered(float(v), digits) for v in values]
+    return None if any(r is None for r in found) else [r for r in found if r is not None]
+
+
+def _recovered(v: float, digits: int) -> Fraction | None:
+    most = 10.0 ** (digits - 2)  # numerator times denominator: of that many fractions few are so near by accident
+    near = Fraction(v).limit_denominator(max(1, int((most / abs(v)) ** 0.5)))
+    if abs(near.numerator) * near.denominator <= most and abs(float(near) - v) <= 10.0**-digits * abs(v):
+        return near
+    short = Fraction(f"{v:.7e}")
+    return short if abs(float(short) - v) <= 1e-10 * abs(v) else None
