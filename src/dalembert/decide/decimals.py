@@ -90,6 +90,10 @@ class Typed:
         decimals = frozenset(abs(_read(n)) for n in numbers if isinstance(n, Float))
         return cls(decimals, frozenset(abs(n) for n in numbers if n.is_Rational) - decimals)
 
+    def __or__(self, other: Typed) -> Typed:
+        decimals = self.decimals | other.decimals
+        return Typed(decimals, (self.fractions | other.fractions) - decimals)
+
     def covers(self, r: Rational) -> bool:
         """Whether a number stems from decimals: it is one of them, or it ends in tenths as nothing else does.
 
@@ -118,10 +122,30 @@ def decimal(given: Any, typed: Typed) -> Any:
 
     def number(r: Any, exponent: bool) -> Any:
         plain = not r.is_Rational or (exponent and abs(r) not in typed.decimals) or not typed.covers(r)
-        return r if plain else _written(r)
+        return r if plain else _written(r, typed)
 
     # cos(981/100) stays: with a decimal in it SymPy would put its value in its place, to fifteen digits.
-    return rewritten(given, number, lambda part: isinstance(part, sympy.Expr) and not part.free_symbols)
+    return rewritten(_restored(given), number, lambda part: isinstance(part, sympy.Expr) and not part.free_symbols)
+
+
+def _restored(e: Any) -> Any:
+    """Products in which a denominator was cleared, (100 x + 981 y)/100, as they were before: x + 9.81 y."""
+
+    def distributed(*factors: Any) -> Any:
+        whole = sympy.Mul(*factors)
+        number, rest = whole.as_coeff_Mul()
+        sums = [a for a in rest.args if a.is_Add] if rest.is_Mul else [rest] if rest.is_Add else []
+        if not number.is_Rational or number.q < 10 or not sums:
+            return whole
+        largest = max(abs(c) for c in sums[0].as_coefficients_dict().values())
+        return rest.xreplace({sums[0]: sympy.expand(number * sums[0])}) if largest >= number.q else whole
+
+    return e.replace(sympy.Mul, distributed) if isinstance(e, sympy.Basic) and e.has(sympy.Add) else e
+
+
+def text(e: Any) -> str:
+    """An expression as one line, decimals without the zeros behind them: 9.81, not 9.81000000000000."""
+    return str(sympy.sstr(e, full_prec=False))
 
 
 def quotient(given: Expr, typed: Typed) -> Expr:
@@ -133,12 +157,12 @@ def quotient(given: Expr, typed: Typed) -> Expr:
     return decimal(sympy.expand_mul(above / common, deep=False) / below, typed)
 
 
-def _written(r: Rational) -> Expr:
-    """A rational number as the decimal it is; a long fraction as the nearest of sixteen digits."""
+def _written(r: Rational, typed: Typed) -> Expr:
+    """A rational number as a decimal: of as many digits as were typed, or sixteen."""
     double = Float(float(r)) if 1e-300 < abs(r) < 1e300 else Float(r)
-    if _read(double) == r or not _terminates(r) or (digits := len(str(abs(r.p)))) > 2 * DIGITS:
+    if abs(r) not in typed.decimals or _read(double) == r:
         return double
-    return Float(r, max(digits + 2, DIGITS))
+    return Float(r, len(str(abs(r.p))) + 2)
 
 
 def _is_long(r: Rational) -> bool:

@@ -11,13 +11,14 @@ The discrete equations of a linear system with one degree of freedom are of this
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal
 
 import sympy
 from sympy import Expr, Piecewise, S, Symbol, acos, sin, sqrt
 
+from ..decide.decimals import PLAIN, Typed, decimal, exact, text
 from ..errors import ModelError
 from ..model import checks
 
@@ -33,6 +34,7 @@ class LinearRecurrence:
 
     A: Expr
     B: Expr
+    typed: Typed = field(default=PLAIN, compare=False)
 
     @property
     def discriminant(self) -> Expr:
@@ -145,14 +147,14 @@ class LinearRecurrence:
 
     def __str__(self) -> str:
         q, k = self.first[0].name.removesuffix("_0"), self.index
-        rule = f"{q}[{k}+1] = A {q}[{k}] - B {q}[{k}-1], A = {self.A}, B = {self.B}"
-        return f"{rule}: {self.kind}\n{q}[{k}] = {self.solution}"
+        A, B, solution = (text(decimal(e, self.typed)) for e in (self.A, self.B, self.solution))
+        return f"{q}[{k}+1] = A {q}[{k}] - B {q}[{k}-1], A = {A}, B = {B}: {self.kind}\n{q}[{k}] = {solution}"
 
     __repr__ = __str__
 
     def _repr_latex_(self) -> str:
         q, k = self.first[0].name.removesuffix("_0"), self.index
-        return rf"$\displaystyle {q}_{{{k}}} = {sympy.latex(self.solution)}$"
+        return rf"$\displaystyle {q}_{{{k}}} = {sympy.latex(decimal(self.solution, self.typed))}$"
 
 
 def _quotient(k: Any, square: float, cosine: float) -> Any:
@@ -191,4 +193,4 @@ def linear_recurrence(A: Any, B: Any) -> LinearRecurrence:
             raise ModelError(
                 f"linear_recurrence: {name} = {e}. Expected a real number, or an expression of real symbols."
             )
-    return LinearRecurrence(A, B)
+    return LinearRecurrence(exact(A), exact(B), Typed.of((A, B)))

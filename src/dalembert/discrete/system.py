@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from sympy import Expr, Matrix, Symbol
 
+from ..decide.decimals import PLAIN, Typed
 from ..errors import ModelError
 from ..model import checks, thermal
 from ..model.constraints import variation
@@ -60,6 +61,8 @@ class DiscreteSystem:
     external_plus: tuple[Fast, ...] = ()
     friction_minus: tuple[tuple[Fast, ...], ...] = ()
     friction_plus: tuple[tuple[Fast, ...], ...] = ()
+    given: Typed = field(default=PLAIN, compare=False)
+    """The decimals and fractions it was given itself, without a system."""
 
     def __init__(
         self,
@@ -81,8 +84,11 @@ class DiscreteSystem:
             raise ModelError(f"the name {name_taken} is used for a coordinate and for an entropy. Rename one of them.")
         slots: set[Symbol] = {c.at(k) for c in (*q, *S) for k in (0, 1)}
 
+        stated: list[Expr] = []
+
         def checked(given: Any, role: str) -> Expr:
-            return checks.symbols(checks.expression(given, role), slots | {step}, role)
+            stated.append(checks.expression(given, role))
+            return checks.symbols(stated[-1], slots | {step}, role)
 
         def forces(given: Mapping[Coordinate, Any] | None, role: str) -> tuple[Expr, ...]:
             check_keys(given, q, role)
@@ -118,7 +124,7 @@ class DiscreteSystem:
             name=str(name), coordinates=q, lagrangian=fast(given),
             variations=tuple(tuple(map(fast, w)) for w in rows), constraints=tuple(map(fast, chi)),
             parameters=checks.parameters((given, *minus, *plus, *rubbing, *chi, *forms, *laws), (*q, *S)), system=None,
-            entropies=S, entropy_laws=tuple(map(fast, laws)),
+            entropies=S, entropy_laws=tuple(map(fast, laws)), given=Typed.of(stated),
             **_all_forces(minus, plus, *rubs),
         )  # fmt: skip
 
@@ -162,6 +168,11 @@ class DiscreteSystem:
         from .equations import DiscreteEquations
 
         return DiscreteEquations(self)
+
+    @property
+    def typed(self) -> Typed:
+        """The decimals and fractions that were given, as which numbers are printed."""
+        return self.given if self.system is None else self.system.typed
 
     def read(self, expression: Fast) -> Expr:
         """One of the expressions of this system, as SymPy."""

@@ -93,8 +93,8 @@ class System:
             return exact
 
         def put(**fields: Any) -> None:
-            for field, value in fields.items():
-                object.__setattr__(self, field, value)
+            for key, value in fields.items():
+                object.__setattr__(self, key, value)
 
         rows = tuple(constraint(checked(c, "constraint", False), q) for c in _listed(constraints, "constraints"))
         U = checked(internal_energy, "internal_energy")

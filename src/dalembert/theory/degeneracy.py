@@ -160,7 +160,8 @@ def _zero(f: Expr) -> dict[Symbol, float] | None:
 
     parameters = [s for s in f.free_symbols if isinstance(s, Parameter)]
     places = sorted(f.free_symbols - set(parameters), key=lambda s: s.name)
-    compiled = sympy.lambdify([places, parameters], f, "numpy")
+    largest = max(abs(c) for c in f.as_coefficients_dict().values())  # of decimals, integers of many digits are left
+    compiled = sympy.lambdify([places, parameters], sympy.expand(f / largest), "numpy")
     rng = np.random.default_rng(0)
     for _ in range(SAMPLES):
         values = rng.uniform(0.3, 1.7, len(parameters))

@@ -8,9 +8,13 @@ from typing import Any
 import sympy
 from sympy import Expr, Matrix, Symbol
 
+from ..decide.decimals import exact
 from ..errors import ModelError
-from ..symbolic import fast, number, vanishes
+from ..symbolic import fast, magnitude, number, vanishes
 from .algebra import simplified
+
+DIGITS = 50
+"""Digits with which an expression is evaluated that is small against its terms."""
 
 
 def size_of(e: Any) -> float:
@@ -22,13 +26,24 @@ def neat(e: Expr) -> Expr:
     """A number as a number, a small expression simplified."""
     if not e.free_symbols:
         return e if e.is_Rational or not e.has(sympy.Float) else sympy.Float(number(e, {}))
-    return sympy.S.Zero if vanishes(e) else simplified(e)
+    return sympy.S.Zero if _is_null(e) else simplified(e)
+
+
+def _is_null(e: Expr) -> bool:
+    """Whether an expression vanishes; one that is small against its terms is looked at again, with exact numbers."""
+    if not vanishes(e):
+        return False
+    if e.has(sympy.Float):
+        return True
+    at = {s: sympy.Rational(k + 61, 97) for k, s in enumerate(sorted(e.free_symbols, key=str))}
+    value, size = e.xreplace(at).evalf(DIGITS), number(magnitude(fast(e)), {s.name: float(r) for s, r in at.items()})
+    return not value.is_Float or abs(value) <= size * sympy.Float(f"1e-{DIGITS - 5}")
 
 
 def part(matrix: Matrix, sign: int) -> Matrix:
     """The symmetric or the antisymmetric part; in numbers, a part that is rounding is zero."""
     part = ((matrix + sign * matrix.T) / 2).applyfunc(neat)
-    if part.free_symbols or matrix.free_symbols:
+    if part.free_symbols or matrix.free_symbols or not matrix.has(sympy.Float):
         return part
     size = max((size_of(e) for e in matrix), default=0.0)
     return part.applyfunc(lambda e: sympy.S.Zero if size_of(e) <= 1e-13 * size else e)
@@ -77,12 +92,12 @@ def kernel(rows: Matrix, dependent: Sequence[int]) -> Matrix:
 
 
 def determinant(matrix: Matrix, s: Symbol) -> Expr:
-    """The determinant as a polynomial in s with leading coefficient 1."""
+    """The determinant as a polynomial in s with leading coefficient 1, computed with exact numbers."""
     from sympy.polys.matrices import DomainMatrix
 
     if not matrix.rows:
         return sympy.S.One
-    entries = DomainMatrix.from_Matrix(matrix).to_field()
+    entries = DomainMatrix.from_Matrix(exact(matrix)).to_field()
     polynomial = sympy.Poly(sympy.together(entries.domain.to_sympy(entries.det())), s)
     leading = [neat(c) for c in polynomial.monic().all_coeffs()]
     degree = len(leading) - 1

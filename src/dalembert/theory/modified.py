@@ -37,7 +37,6 @@ from ..stepmap import StepMap
 from ..symbolic import Fast, fast, free_names, gradient, number, slow, substitute, vanishes
 from .series import Row, Series, Taylor, expanded, step_series
 
-
 SIMPLE = 100
 """A number of a system whose numerator times denominator is more than this is a letter while terms are cleaned."""
 
@@ -166,7 +165,7 @@ def modified_equation(system: System, method: OneStep, order: int) -> ModifiedEq
 
     In positions and momenta, or positions and velocities for methods that carry those.
     """
-    lettered, stepmap, numbers = _lettered(system, method, order, "modified_equation")
+    _, stepmap, numbers = _lettered(system, method, order, "modified_equation")
     fields, _ = _analysed(stepmap, order + 1)
     return ModifiedEquation(system, repr(method), order, stepmap.state, _with_numbers(fields, numbers))
 
