@@ -124,8 +124,16 @@ def decimal(given: Any, typed: Typed) -> Any:
         plain = not r.is_Rational or (exponent and abs(r) not in typed.decimals) or not typed.covers(r)
         return r if plain else _written(r, typed)
 
-    # cos(981/100) stays: with a decimal in it SymPy would put its value in its place, to fifteen digits.
-    return rewritten(_restored(given), number, lambda part: isinstance(part, sympy.Expr) and not part.free_symbols)
+    # cos(981/100) stays: with a decimal in it SymPy would put its value in its place, to sixteen digits.
+    return rewritten(
+        _restored(_evaluated(given)), number, lambda part: isinstance(part, Expr) and not part.free_symbols
+    )
+
+
+def _evaluated(e: Any) -> Any:
+    """Roots and other numbers made of long integers by their values: nobody reads them, and numpy has no such integers."""
+    constants = [part for part in e.atoms(sympy.Pow, sympy.Function) if not part.free_symbols]
+    return e.xreplace({c: c.evalf(17) for c in constants if any(map(_is_long, c.atoms(Rational)))})
 
 
 def _restored(e: Any) -> Any:

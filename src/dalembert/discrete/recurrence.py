@@ -62,7 +62,11 @@ class LinearRecurrence:
 
     def term(self, k: Any, q0: Any, q1: Any) -> Expr:
         """q_k as an expression; k, q0 and q1 may be numbers or symbols. One case, or three where symbols leave it open."""
-        k, q0, q1 = (sympy.sympify(e) for e in (k, q0, q1))
+        typed = self.typed | Typed.of(sympy.sympify(e) for e in (q0, q1))
+        found: Expr = decimal(self._term(*(exact(e) for e in (k, q0, q1))), typed)
+        return found
+
+    def _term(self, k: Expr, q0: Expr, q1: Expr) -> Expr:
         cases: dict[str, Expr] = {
             "complex roots": self._complex(k, q0, q1),
             "real roots": self._real(k, q0, q1),
@@ -154,7 +158,7 @@ class LinearRecurrence:
 
     def _repr_latex_(self) -> str:
         q, k = self.first[0].name.removesuffix("_0"), self.index
-        return rf"$\displaystyle {q}_{{{k}}} = {sympy.latex(decimal(self.solution, self.typed))}$"
+        return rf"$\displaystyle {q}_{{{k}}} = {sympy.latex(self.solution)}$"
 
 
 def _quotient(k: Any, square: float, cosine: float) -> Any:

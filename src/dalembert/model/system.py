@@ -87,18 +87,13 @@ class System:
         typed: dict[Expr, Expr] = {}
 
         def checked(given: Any, role: str, thermal: bool = True) -> Expr:
-            stated = checks.expression(given, role)
-            exact = checks.symbols(stated, known | set(S if thermal else ()), role)
+            exact = checks.symbols(stated := checks.expression(given, role), known | set(S if thermal else ()), role)
             typed[exact] = stated
             return exact
 
-        def put(**fields: Any) -> None:
-            for key, value in fields.items():
-                object.__setattr__(self, key, value)
-
         rows = tuple(constraint(checked(c, "constraint", False), q) for c in _listed(constraints, "constraints"))
         U = checked(internal_energy, "internal_energy")
-        put(
+        self._put(
             name=str(name),
             coordinates=q,
             **_energies(kinetic, potential, lagrangian, checked, U),
@@ -112,10 +107,14 @@ class System:
             constraints=rows,
             variations=_variations(variations, rows, q, checked),
         )
-        put(parameters=checks.parameters(self._expressions(), q), _typed=typed)
+        self._put(parameters=checks.parameters(self._expressions(), q), _typed=typed)
         thermo.check(self)
         checks.substituted_constraint(self)
         checks.regular(self)
+
+    def _put(self, **fields: Any) -> None:
+        for key, value in fields.items():
+            object.__setattr__(self, key, value)
 
     def _expressions(self) -> tuple[Expr, ...]:
         rows = [a for w in self.variations for a in w]

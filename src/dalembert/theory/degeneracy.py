@@ -17,7 +17,7 @@ from ..model.coordinates import Parameter, time
 from ..model.system import System
 from ..shown import Part, Shown, Table
 from ..symbolic import fast, number
-from .algebra import pythagoras, shortest, tidy
+from .algebra import pythagoras, shortest, tidy, with_short_exponents
 
 SAMPLES = 12
 """At how many random points the matrix is looked at."""
@@ -98,7 +98,7 @@ def _factored(determinant: Expr) -> Expr:
     """The shortest factored form; angles that are sums are also tried taken apart."""
     forms = [determinant, apart] if (apart := sympy.expand_trig(determinant)) != determinant else [determinant]
     forms += [pythagoras(sympy.expand(f), *pair) for f in tuple(forms) for pair in ((cos, sin), (sin, cos))]
-    plain, *others = (sympy.factor(f) for f in forms)
+    plain, *others = (with_short_exponents(sympy.factor, f) for f in forms)
     return shortest(plain, *others)
 
 
