@@ -23,7 +23,6 @@ ALLOWED = {
     "decide": set(),
     "shown": set(),
     "budget": set(),
-    "decide": set(),
     "stepmap": set(),
     "model": set(),
     "gallery": {"model"},

@@ -2,15 +2,14 @@
 
 `exact` is the one way from decimals to rational numbers. It takes the shortest decimal that reads back to the same
 floating-point number, which is what a person typed. `decimal` is the way back, for reading: it needs to know which
-decimals were typed (`Typed`), since 2/5 may have been a fraction all along. `recovered` is for rational numbers that
-come out of a computation in floating point, with rounding errors.
+decimals were typed (`Typed`), since 2/5 may have been a fraction all along. Rational numbers that come out of
+a computation in floating point, with rounding errors, are recovered in `rationals`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from fractions import Fraction
 from functools import lru_cache
 from typing import Any
 
@@ -121,7 +120,7 @@ def decimal(given: Any, typed: Typed) -> Any:
         return given
 
     def number(r: Any, exponent: bool) -> Any:
-        plain = not r.is_Rational or (exponent and abs(r) not in typed.decimals) or not typed.covers(r)
+        plain = not r.is_Rational or (exponent and (abs(r) not in typed.decimals or r.q == 2)) or not typed.covers(r)
         return r if plain else _written(r, typed)
 
     # cos(981/100) stays: with a decimal in it SymPy would put its value in its place, to sixteen digits.
@@ -131,9 +130,17 @@ def decimal(given: Any, typed: Typed) -> Any:
 
 
 def _evaluated(e: Any) -> Any:
-    """Roots and other numbers made of long integers by their values: nobody reads them, and numpy has no such integers."""
-    constants = [part for part in e.atoms(sympy.Pow, sympy.Function) if not part.free_symbols]
-    return e.xreplace({c: c.evalf(17) for c in constants if any(map(_is_long, c.atoms(Rational)))})
+    """Numbers made of long integers, such as roots of them, by their values: nobody reads these, and numpy has none."""
+    if not isinstance(e, sympy.Basic) or not e.args:
+        return e
+    if isinstance(e, Expr) and not e.free_symbols:
+        return e.evalf(17) if any(map(_is_long, e.atoms(Rational))) else e
+    if isinstance(e, sympy.Add):  # what belongs together is evaluated together: it may cancel
+        constant, rest = e.as_independent(*e.free_symbols, as_Add=True)
+        return _evaluated(constant) + sympy.Add(*map(_evaluated, rest.args if rest.is_Add else (rest,)))
+    args = [_evaluated(a) for a in e.args]
+    held = {"evaluate": False} if isinstance(e, sympy.Equality) else {}
+    return e if all(a is b for a, b in zip(args, e.args, strict=True)) else e.func(*args, **held)
 
 
 def _restored(e: Any) -> Any:
@@ -190,28 +197,3 @@ def _terminates(r: Rational) -> bool:
         while q % prime == 0:
             q //= prime
     return q == 1
-
-
-# Rational numbers that come out of a computation in floating point
-
-
-def recovered(values: Sequence[float], digits: int = 6) -> list[Fraction] | None:
-    """The rational numbers that some computed numbers stand for, or None. Whoever uses them checks the result.
-
-    digits:  how many digits of the numbers are right
-
-    These are fractions small enough for so many digits to tell, or decimals of up to eight digits where ten are right.
-    What is below the rounding error of the largest of the numbers is zero.
-    """
-    largest = max(map(abs, values), default=0.0)
-    found = [Fraction(0) if abs(v) <= 1e-9 * largest else _recovered(float(v), digits) for v in values]
-    return None if any(r is None for r in found) else [r for r in found if r is not None]
-
-
-def _recovered(v: float, digits: int) -> Fraction | None:
-    most = 10.0 ** (digits - 2)  # numerator times denominator: of that many fractions few are so near by accident
-    near = Fraction(v).limit_denominator(max(1, int((most / abs(v)) ** 0.5)))
-    if abs(near.numerator) * near.denominator <= most and abs(float(near) - v) <= 10.0**-digits * abs(v):
-        return near
-    short = Fraction(f"{v:.7e}")
-    return short if abs(float(short) - v) <= 1e-10 * abs(v) else None

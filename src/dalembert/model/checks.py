@@ -12,9 +12,9 @@ from sympy import Expr
 from sympy.core.function import AppliedUndef
 
 from ..decide import balls
+from ..decide.decimals import exact
 from ..decide.elimination import independent, rank
 from ..decide.sample import drawn
-from ..decide.decimals import exact
 from ..errors import ModelError, ModelWarning
 from ..symbolic import fast, gradient, jacobian, number, substitute
 from .coordinates import Acceleration, Coordinate, Entropy, Momentum, Parameter, Slot, time

@@ -13,7 +13,8 @@ from typing import Any, Protocol
 import sympy
 from sympy import Expr
 
-from ..decide.decimals import recovered, rewritten
+from ..decide.decimals import rewritten
+from ..decide.rationals import certain
 from ..model.coordinates import Parameter
 from ..model.system import System
 from ..stepmap import StepMap
@@ -98,5 +99,5 @@ def _coefficients(e: Fast) -> dict[Fast, float]:
 
 def _coefficient(c: float) -> Fast:
     """A decimal coefficient as the fraction it stands for, if numerator and denominator are small enough to be sure."""
-    found = recovered([c], digits=11)
-    return fast(c) if found is None else fast(found[0].numerator) / fast(found[0].denominator)
+    found = certain(c)
+    return fast(c) if found is None else fast(found.numerator) / fast(found.denominator)

@@ -223,7 +223,7 @@ def linearise(system: System, *, about: Any, parameters: Mapping[Any, Any] | Non
     reactions = _multipliers(system, matrices, at)
     put = dict(zip(multipliers(system), reactions, strict=True))
     matrices = {k: a.xreplace(put).applyfunc(neat) for k, a in matrices.items()}
-    _refuse_unsteady(system, matrices, at)
+    _refuse_unsteady(system, matrices, at, computed)
     if computed:
         matrices = {name: a.applyfunc(_rounded) for name, a in matrices.items()}
     shown = {s: at[s] for s in (*q, *velocity) if s in at and (s in q or not at[s].is_zero)}
@@ -333,29 +333,33 @@ def _multipliers(system: System, matrices: Mapping[str, Matrix], at: Mapping[Sym
     return tuple(neat(e) for e in solution)
 
 
-def _refuse_unsteady(system: System, matrices: Mapping[str, Matrix], at: Mapping[Symbol, Any]) -> None:
+def _refuse_unsteady(system: System, matrices: Mapping[str, Matrix], at: Mapping[Symbol, Any], computed: bool) -> None:
     """The constraints and the equations must hold at the state."""
     q = system.coordinates
     reach = [1 + abs(size_of(at.get(c, 0))) for c in q]
     for c, value, row in zip(system.constraints, matrices["constraints"], matrices["rates"].tolist(), strict=True):
-        if not _holds(value, row, reach):
+        if not _holds(value, row, reach, computed):
             raise ModelError(f"about: the state violates {c.expression} = 0: its value there is {value}.")
     for c, value, row in zip(q, matrices["residual"], matrices["zeroth"].tolist(), strict=True):
-        if not _holds(value, row, reach):
+        if not _holds(value, row, reach, computed):
             raise ModelError(
                 f"about: this state is neither an equilibrium nor a steady motion: in the equation of {c} a force of "
                 f"{neat(-value)} is left over. dalembert.equilibria(system, ...) finds the equilibria."
             )
 
 
-def _holds(value: Expr, row: Sequence[Expr], reach: Sequence[float]) -> bool:
-    """Whether an expression vanishes; in numbers, whether a relative change NEAR of the state makes it vanish."""
-    if value.free_symbols:
+def _holds(value: Expr, row: Sequence[Expr], reach: Sequence[float], computed: bool) -> bool:
+    """Whether an expression vanishes; at a computed state, whether a relative change NEAR of the state makes it vanish."""
+    if value.free_symbols and (not computed or vanishes(value)):
         return vanishes(value)
     if value.is_Rational:
         return bool(value == 0)
-    near = sum(size_of(a) * r for a, r in zip(row, reach, strict=True))
-    return abs(number(value, {})) <= NEAR * near
+    for k in range(3):
+        values = {s.name: float(k + 1 + i) / 2 for i, s in enumerate(sorted(value.free_symbols, key=str))}
+        near = sum(abs(number(a, values)) * r for a, r in zip(row, reach, strict=True))
+        if not abs(number(value, values)) <= NEAR * near:
+            return False
+    return True
 
 
 # matrices for reading

@@ -10,11 +10,8 @@ from sympy import Expr, Matrix, Symbol
 
 from ..decide.decimals import exact
 from ..errors import ModelError
-from ..symbolic import fast, magnitude, number, vanishes
+from ..symbolic import fast, number, vanishes
 from .algebra import simplified
-
-DIGITS = 50
-"""Digits with which an expression is evaluated that is small against its terms."""
 
 
 def size_of(e: Any) -> float:
@@ -26,18 +23,7 @@ def neat(e: Expr) -> Expr:
     """A number as a number, a small expression simplified."""
     if not e.free_symbols:
         return e if e.is_Rational or not e.has(sympy.Float) else sympy.Float(number(e, {}))
-    return sympy.S.Zero if _is_null(e) else simplified(e)
-
-
-def _is_null(e: Expr) -> bool:
-    """Whether an expression vanishes; one that is small against its terms is looked at again, with exact numbers."""
-    if not vanishes(e):
-        return False
-    if e.has(sympy.Float):
-        return True
-    at = {s: sympy.Rational(k + 61, 97) for k, s in enumerate(sorted(e.free_symbols, key=str))}
-    value, size = e.xreplace(at).evalf(DIGITS), number(magnitude(fast(e)), {s.name: float(r) for s, r in at.items()})
-    return not value.is_Float or abs(value) <= size * sympy.Float(f"1e-{DIGITS - 5}")
+    return sympy.S.Zero if vanishes(e) else simplified(e)
 
 
 def part(matrix: Matrix, sign: int) -> Matrix:
