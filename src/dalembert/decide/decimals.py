@@ -11,10 +11,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import lru_cache
+from math import isfinite, ulp
 from typing import Any
 
 import sympy
 from sympy import Expr, Float, Rational
+
+LEAST = 1e-300
+"""Doubles below this have fewer digits than others."""
+
+SHORT, LAST_BITS = 12, 4
+"""Of a decimal with up to so many digits the last bits, so many units of the last place, may come from arithmetic."""
 
 DIGITS = 15
 """Integers of more digits, and fractions whose numerator or denominator has more, are printed as decimals."""
@@ -25,12 +32,27 @@ def exact(given: Any) -> Any:
 
     Of a double that is the shortest decimal that reads back to it; of a number with more digits, or fewer, those digits.
     """
+    return _replaced(given, _read)
+
+
+def stated(given: Any) -> Any:
+    """The same of an expression that a person states, in which SymPy may have multiplied and added decimals.
+
+    0.1*x + 0.2*x has become 0.30000000000000004*x. A double that is a decimal of up to twelve digits but for the last
+    bits, as arithmetic leaves them, stands for that decimal, as which SymPy prints it.
+    """
+    return _replaced(given, _meant)
+
+
+def _replaced(given: Any, fraction: Callable[[Float], Rational]) -> Any:
+    if isinstance(given, float) and isfinite(given):
+        given = Rational(repr(float(given))) if abs(given) < LEAST else Float(given)
     if isinstance(given, sympy.MatrixBase):
-        return given.applyfunc(exact)
+        return given.applyfunc(lambda e: _replaced(e, fraction))
     e = sympy.sympify(given)
     if not isinstance(e, sympy.Basic) or not e.has(Float):
         return e
-    return rewritten(e, _fraction, lambda part: not part.has(Float))
+    return rewritten(e, lambda n, _: fraction(n) if isinstance(n, Float) else n, lambda part: not part.has(Float))
 
 
 def rewritten(e: Any, number: Callable[[Any, bool], Any], kept: Callable[[Any], bool] = lambda part: False) -> Any:
@@ -53,16 +75,12 @@ def rewritten(e: Any, number: Callable[[Any, bool], Any], kept: Callable[[Any], 
     return walk(e, False)
 
 
-def _fraction(e: Any, exponent: bool = False) -> Any:
-    return _read(e) if isinstance(e, Float) else e
-
-
 @lru_cache(maxsize=4096)
 def _read(f: Float) -> Rational:
     """The shortest decimal that a number of SymPy is nearest to among the numbers of its precision."""
     from mpmath.libmp import from_str, prec_to_dps, round_nearest, to_str
 
-    if f._prec == 53 and 1e-300 < abs(float(f)) < 1e300:
+    if _is_double(f):
         return Rational(repr(float(f)))
     digits = prec_to_dps(f._prec)
     for count in range(digits, digits + 4):
@@ -70,6 +88,17 @@ def _read(f: Float) -> Rational:
         if from_str(text, f._prec, round_nearest) == f._mpf_:
             break
     return Rational(text)
+
+
+def _meant(f: Float) -> Rational:
+    if not _is_double(f):
+        return _read(f)
+    short = Rational(f"{float(f):.{SHORT - 1}e}")
+    return short if abs(float(short) - float(f)) <= LAST_BITS * ulp(float(f)) else _read(f)
+
+
+def _is_double(f: Float) -> bool:
+    return f._prec == 53 and LEAST < abs(float(f)) < 1e300
 
 
 # For reading
@@ -86,7 +115,7 @@ class Typed:
     def of(cls, expressions: Iterable[Any]) -> Typed:
         """The numbers in some expressions as they were given."""
         numbers = [n for e in expressions for n in e.atoms(sympy.Number)]
-        decimals = frozenset(abs(_read(n)) for n in numbers if isinstance(n, Float))
+        decimals = frozenset(abs(_meant(n)) for n in numbers if isinstance(n, Float))
         return cls(decimals, frozenset(abs(n) for n in numbers if n.is_Rational) - decimals)
 
     def __or__(self, other: Typed) -> Typed:
@@ -106,6 +135,10 @@ class Typed:
             return _is_long(r)
         return r.q % 5 == 0 or any(_odd(r) == _odd(d) != 1 for d in self.decimals if not d.is_Integer)
 
+    def has_exponent(self, r: Rational) -> bool:
+        """Whether a power was typed with this exponent, or one that differentiation makes it from."""
+        return r.q > 2 and any(abs(r + n) in self.decimals for n in range(-3, 4))
+
 
 PLAIN = Typed()
 
@@ -120,7 +153,7 @@ def decimal(given: Any, typed: Typed) -> Any:
         return given
 
     def number(r: Any, exponent: bool) -> Any:
-        plain = not r.is_Rational or (exponent and (abs(r) not in typed.decimals or r.q == 2)) or not typed.covers(r)
+        plain = not r.is_Rational or (exponent and not typed.has_exponent(r)) or not typed.covers(r)
         return r if plain else _written(r, typed)
 
     # cos(981/100) stays: with a decimal in it SymPy would put its value in its place, to sixteen digits.

@@ -18,7 +18,7 @@ from typing import Any, Literal
 import sympy
 from sympy import Expr, Piecewise, S, Symbol, acos, sin, sqrt
 
-from ..decide.decimals import PLAIN, Typed, decimal, exact, text
+from ..decide.decimals import PLAIN, Typed, decimal, exact, stated, text
 from ..errors import ModelError
 from ..model import checks
 
@@ -197,4 +197,4 @@ def linear_recurrence(A: Any, B: Any) -> LinearRecurrence:
             raise ModelError(
                 f"linear_recurrence: {name} = {e}. Expected a real number, or an expression of real symbols."
             )
-    return LinearRecurrence(exact(A), exact(B), Typed.of((A, B)))
+    return LinearRecurrence(stated(A), stated(B), Typed.of((A, B)))

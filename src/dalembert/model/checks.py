@@ -12,7 +12,7 @@ from sympy import Expr
 from sympy.core.function import AppliedUndef
 
 from ..decide import balls
-from ..decide.decimals import exact
+from ..decide.decimals import stated
 from ..decide.elimination import independent, rank
 from ..decide.sample import drawn
 from ..errors import ModelError, ModelWarning
@@ -77,7 +77,7 @@ def symbols(expr: Expr, known: Iterable[sympy.Symbol], role: str) -> Expr:
         if isinstance(s, Parameter):
             continue
         raise ModelError(f"{role}: unknown symbol {s} in {expr}. " + _remedy(s, known))
-    rational: Expr = exact(expr)
+    rational: Expr = stated(expr)
     return rational
 
 

@@ -15,7 +15,7 @@ import sympy
 from sympy import Expr, Symbol
 
 from ..budget import Budget, BudgetSpentError
-from ..decide.decimals import Typed, exact
+from ..decide.decimals import Typed, stated
 from ..errors import ModelError
 from ..model import checks
 from ..model.constraints import Constraint, constraint
@@ -117,7 +117,7 @@ def _stated(given: Any, q: tuple[Coordinate, ...]) -> list[Constraint | Any]:
         checks.symbols(given.lhs - given.rhs, known, "inequality")
         if isinstance(given, sympy.Ne):
             raise ModelError(f"classify: {given} excludes configurations only. Write an equation, or <=, <, >=, >.")
-        return [exact(given)]
+        return [stated(given)]
     return [constraint(checks.symbols(checks.expression(given, "constraint"), known, "constraint"), q)]
 
 

@@ -27,7 +27,7 @@ from ..model.coordinates import Coordinate, Parameter, time
 from ..model.system import System
 from ..model.thermal import mechanical
 from ..shown import Part, Shown
-from ..symbolic import Fast, fast, free_names, gradient, jacobian, number, slow, substitute, vanishes
+from ..symbolic import Fast, fast, free_names, gradient, jacobian, magnitude, number, slow, substitute, vanishes
 from .lagrange import euler_lagrange, mass_matrix, multipliers, reaction
 from .matrices import determinant, is_zero, kernel, neat, part, pivots, size_of
 
@@ -220,10 +220,11 @@ def linearise(system: System, *, about: Any, parameters: Mapping[Any, Any] | Non
     computed = bool(Typed.of(state.values()).decimals)  # a state in decimals is near to a steady one, and not exact
     if computed:
         matrices = {name: a.applyfunc(_near) for name, a in matrices.items()}
+        matrices |= {name: matrices[name].applyfunc(_settled) for name in ("residual", "constraints")}
     reactions = _multipliers(system, matrices, at)
     put = dict(zip(multipliers(system), reactions, strict=True))
     matrices = {k: a.xreplace(put).applyfunc(neat) for k, a in matrices.items()}
-    _refuse_unsteady(system, matrices, at, computed)
+    _refuse_unsteady(system, matrices, at)
     if computed:
         matrices = {name: a.applyfunc(_rounded) for name, a in matrices.items()}
     shown = {s: at[s] for s in (*q, *velocity) if s in at and (s in q or not at[s].is_zero)}
@@ -333,33 +334,29 @@ def _multipliers(system: System, matrices: Mapping[str, Matrix], at: Mapping[Sym
     return tuple(neat(e) for e in solution)
 
 
-def _refuse_unsteady(system: System, matrices: Mapping[str, Matrix], at: Mapping[Symbol, Any], computed: bool) -> None:
+def _refuse_unsteady(system: System, matrices: Mapping[str, Matrix], at: Mapping[Symbol, Any]) -> None:
     """The constraints and the equations must hold at the state."""
     q = system.coordinates
     reach = [1 + abs(size_of(at.get(c, 0))) for c in q]
     for c, value, row in zip(system.constraints, matrices["constraints"], matrices["rates"].tolist(), strict=True):
-        if not _holds(value, row, reach, computed):
+        if not _holds(value, row, reach):
             raise ModelError(f"about: the state violates {c.expression} = 0: its value there is {value}.")
     for c, value, row in zip(q, matrices["residual"], matrices["zeroth"].tolist(), strict=True):
-        if not _holds(value, row, reach, computed):
+        if not _holds(value, row, reach):
             raise ModelError(
                 f"about: this state is neither an equilibrium nor a steady motion: in the equation of {c} a force of "
                 f"{neat(-value)} is left over. dalembert.equilibria(system, ...) finds the equilibria."
             )
 
 
-def _holds(value: Expr, row: Sequence[Expr], reach: Sequence[float], computed: bool) -> bool:
-    """Whether an expression vanishes; at a computed state, whether a relative change NEAR of the state makes it vanish."""
-    if value.free_symbols and (not computed or vanishes(value)):
+def _holds(value: Expr, row: Sequence[Expr], reach: Sequence[float]) -> bool:
+    """Whether an expression vanishes; in numbers, whether a relative change NEAR of the state makes it vanish."""
+    if value.free_symbols:
         return vanishes(value)
     if value.is_Rational:
         return bool(value == 0)
-    for k in range(3):
-        values = {s.name: float(k + 1 + i) / 2 for i, s in enumerate(sorted(value.free_symbols, key=str))}
-        near = sum(abs(number(a, values)) * r for a, r in zip(row, reach, strict=True))
-        if not abs(number(value, values)) <= NEAR * near:
-            return False
-    return True
+    near = sum(size_of(a) * r for a, r in zip(row, reach, strict=True))
+    return abs(number(value, {})) <= NEAR * near
 
 
 # matrices for reading
@@ -368,6 +365,14 @@ def _holds(value: Expr, row: Sequence[Expr], reach: Sequence[float], computed: b
 def _near(e: Expr) -> Expr:
     """A number in floating point."""
     return e if e.free_symbols or e.is_Integer else sympy.Float(number(e, {}))
+
+
+def _settled(e: Expr) -> Expr:
+    """Zero in place of an expression that is so at a computed state but for the rounding of the state."""
+    if not e.free_symbols:
+        return e
+    at = {s.name: (k + 1) / 2 for k, s in enumerate(sorted(e.free_symbols, key=str))}
+    return sympy.S.Zero if abs(number(e, at)) <= 1e-14 * number(magnitude(fast(e)), at) else e
 
 
 def _rounded(e: Expr) -> Expr:
