@@ -1,9 +1,14 @@
-"""A compilation cache that outlives one test but never touches the user's; and what belongs to the fast part."""
+"""A compilation cache that outlives one test but never touches the user's; what belongs to the fast part; a watch.
+
+The watch reports at the end every symbolic call of the library that took more than ten seconds.
+"""
 
 import os
 import tempfile
 
 import pytest
+
+from .watch import LIMIT, Watch
 
 os.environ.setdefault("DALEMBERT_CACHE", os.path.join(tempfile.gettempdir(), "dalembert-test-cache"))
 
@@ -33,3 +38,32 @@ def pytest_collection_modifyitems(items):
                 seen[name] += 1
                 if seen[name] % KEPT != 1:
                     item.add_marker(pytest.mark.slow)
+
+
+WATCH, SLOW = Watch(), "slow symbolic call"
+
+
+def pytest_sessionstart():
+    WATCH.begin()
+
+
+def pytest_sessionfinish():
+    WATCH.end()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item):
+    before = len(WATCH.slow)
+    try:
+        return (yield)
+    finally:
+        item.user_properties += [(SLOW, text) for text in WATCH.slow[before:]]
+
+
+def pytest_terminal_summary(terminalreporter):
+    reports = [r for kind in ("passed", "failed") for r in terminalreporter.stats.get(kind, [])]
+    found = [f"{r.nodeid}: {text}" for r in reports for name, text in getattr(r, "user_properties", []) if name == SLOW]
+    if found:
+        terminalreporter.section(f"symbolic calls of more than {LIMIT:.0f} s")
+        for line in sorted(set(found)):
+            terminalreporter.write_line(line)

@@ -7,11 +7,14 @@ A result lists its parts, from top to bottom: a text is a line, an expression or
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, is_dataclass
+from types import FunctionType, MethodType
+from typing import Any, TypeVar
 
 import sympy
+
+from .decide.decimals import PLAIN, Typed, decimal, text
 
 
 @dataclass(frozen=True)
@@ -21,6 +24,9 @@ class Table:
     head: tuple[str, ...]
     rows: Sequence[Sequence[Any]]
 
+
+PART_OF_RESULTS = f"{__package__}.theory"
+"""Where the records are that results are made of."""
 
 Part = Any
 """A text, an expression, an equation, a matrix, a pair (label, one of these), or a `Table`."""
@@ -32,13 +38,69 @@ class Shown(ABC):
     @abstractmethod
     def _parts(self) -> Sequence[Part]: ...
 
+    def _as_typed(self) -> Typed:
+        """The numbers that were typed, which are shown as they were: those of the system of the result."""
+        own: Typed | None = getattr(self, "_typed_numbers", None)
+        typed: Typed = getattr(getattr(self, "system", None), "typed", PLAIN) if own is None else own
+        return typed
+
+    def _read(self) -> Sequence[Part]:
+        typed = self._as_typed()
+        return _decimals(_Reading(self, typed)._parts(), typed) if typed.decimals else self._parts()
+
     def __str__(self) -> str:
-        return "\n".join(_text(part) for part in self._parts())
+        return "\n".join(_text(part) for part in self._read())
 
     __repr__ = __str__
 
     def _repr_markdown_(self) -> str:
-        return "\n\n".join(_markdown(part) for part in self._parts())
+        return "\n\n".join(_markdown(part) for part in self._read())
+
+
+Result = TypeVar("Result", bound=Shown)
+
+
+def read_with(result: Result, typed: Typed) -> Result:
+    """The same result, which has no system of its own and is to show numbers as they were typed."""
+    object.__setattr__(result, "_typed_numbers", typed)
+    return result
+
+
+class _Reading:
+    """A result as it is read: it works everything out itself, with exact numbers; what it gives has decimals again."""
+
+    def __init__(self, result: Any, typed: Typed):
+        self._result, self._numbers = result, typed
+
+    def __len__(self) -> int:
+        return len(self._result)
+
+    def __iter__(self) -> Iterator[Any]:
+        return (_decimals(part, self._numbers) for part in self._result)
+
+    def __getitem__(self, index: Any) -> Any:
+        return _decimals(self._result[index], self._numbers)
+
+    def __getattr__(self, name: str) -> Any:
+        stated = getattr(type(self._result), name, None)
+        if name.startswith("_") and isinstance(stated, FunctionType):  # writes lines: with the numbers that are read
+            return MethodType(stated, self)
+        return _decimals(getattr(self._result, name), self._numbers)
+
+
+def _decimals(value: Any, typed: Typed) -> Any:
+    """Values in which numbers that stem from typed decimals are decimals."""
+    if isinstance(value, sympy.Basic | sympy.MatrixBase):
+        return decimal(value, typed)
+    if isinstance(value, Table):
+        return Table(value.head, [[_decimals(c, typed) for c in row] for row in value.rows])
+    if isinstance(value, Shown) or (is_dataclass(value) and type(value).__module__.startswith(PART_OF_RESULTS)):
+        return _Reading(value, typed)
+    if isinstance(value, dict):
+        return {k: _decimals(v, typed) for k, v in value.items()}
+    if type(value) in (list, tuple):
+        return type(value)(_decimals(v, typed) for v in value)
+    return value
 
 
 def _text(part: Part) -> str:
@@ -62,12 +124,12 @@ def _text_table(table: Table) -> str:
 
 
 def _cell(value: Any) -> str:
-    return str(value) if not isinstance(value, float) else f"{value:.6g}"
+    return text(value) if not isinstance(value, float) else f"{value:.6g}"
 
 
 def _pretty(formula: Any) -> str:
     """One line as it would be typed; where that is long or a matrix, as it would be written."""
-    line = f"{formula.lhs} = {formula.rhs}" if isinstance(formula, sympy.Equality) else str(formula)
+    line = f"{text(formula.lhs)} = {text(formula.rhs)}" if isinstance(formula, sympy.Equality) else text(formula)
     if not isinstance(formula, sympy.MatrixBase) and len(line) <= 100:
         return line
     return str(sympy.pretty(formula, wrap_line=False, use_unicode=True))

@@ -1,1 +1,1 @@
-"""Decisions by value, free of units: zero, sign, rank, independence, scale."""
+"""decide: zero, sign, rank, independence, decided by value and free of units."""

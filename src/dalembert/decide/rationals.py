@@ -11,6 +11,8 @@ from typing import Any
 
 import sympy
 
+from .decimals import exact
+
 _CLOSE, _CLOSER = 1e-7, 1e-9
 """How near a number must be to what it is taken for, where there are few candidates and where there are many.
 
@@ -33,7 +35,8 @@ def constants(expressions: Iterable[sympy.Expr]) -> list[Fraction]:
 
 
 def _fraction(number: Any) -> Fraction:
-    return Fraction(int(number.p), int(number.q)) if number.is_Rational else Fraction(f"{float(number):.15g}")
+    r = exact(number)
+    return Fraction(int(r.p), int(r.q))
 
 
 def recovered(vector: Any, known: Sequence[Fraction] = ()) -> list[Fraction] | None:
@@ -45,11 +48,11 @@ def recovered(vector: Any, known: Sequence[Fraction] = ()) -> list[Fraction] | N
     lead = next((v for v in entries if v), None)
     if lead is None:
         return None
-    found = [_simple(v / lead, known) for v in entries]
+    found = [simple(v / lead, known) for v in entries]
     return [f for f in found if f is not None] if None not in found else None
 
 
-def _simple(value: float, known: Sequence[Fraction]) -> Fraction | None:
+def simple(value: float, known: Sequence[Fraction] = ()) -> Fraction | None:
     """The simplest number near a value: a fraction, one with a power of ten, a short decimal, a product of constants."""
     if value == 0:
         return Fraction(0)
@@ -68,6 +71,13 @@ def _simple(value: float, known: Sequence[Fraction]) -> Fraction | None:
         if found is not None and abs(found.numerator) <= 160:
             return found * factor
     return None
+
+
+def certain(value: float) -> Fraction | None:
+    """The fraction that a number with eleven right digits is, if it is so short that these tell it from all others."""
+    found = Fraction(value).limit_denominator(max(1, int((1e9 / abs(value)) ** 0.5)))
+    short = abs(found.numerator) * found.denominator <= 1e9
+    return found if short and abs(float(found) - value) <= 1e-11 * abs(value) else None
 
 
 def _near(value: float, most: int, close: float) -> Fraction | None:

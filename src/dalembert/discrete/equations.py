@@ -21,6 +21,7 @@ import sympy
 from sympy import Eq, Expr, Function, Symbol
 from sympy.printing.pretty.pretty_symbology import pretty_symbol
 
+from ..decide.decimals import decimal
 from ..model.coordinates import Coordinate, Entropy, Multiplier, StepVelocity, _Mark, indexed, multiplier, step, time
 from ..stepmap import Block, StepMap
 from ..symbolic import Fast, fast, free_names, gradient, substitute
@@ -217,7 +218,8 @@ class DiscreteEquations:
 
     @property
     def _equations(self) -> tuple[Eq, ...]:
-        return (*self.lagrange, *self.entropy, *self.constraints)
+        stated = (*self.lagrange, *self.entropy, *self.constraints)
+        return tuple(decimal(e, self.system.typed) for e in stated)
 
     def __str__(self) -> str:
         return "\n\n".join(sympy.pretty(e, wrap_line=False, use_unicode=True) for e in self._equations)

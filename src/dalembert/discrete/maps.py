@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import sympy
 
+from ..decide.decimals import exact
 from ..decide.elimination import highest_rank
 from ..decide.sample import points_on
 from ..decide.zero import vanishes
@@ -81,7 +82,7 @@ class FiniteDifferenceMap(_Map):
 
     def __post_init__(self) -> None:
         try:
-            b = sympy.nsimplify(self.b, rational=True)
+            b = exact(self.b)
             inside = bool(0 <= b <= 1)
         except (TypeError, ValueError, AttributeError):
             inside = False

@@ -11,13 +11,14 @@ The discrete equations of a linear system with one degree of freedom are of this
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal
 
 import sympy
 from sympy import Expr, Piecewise, S, Symbol, acos, sin, sqrt
 
+from ..decide.decimals import PLAIN, Typed, decimal, exact, stated, text
 from ..errors import ModelError
 from ..model import checks
 
@@ -33,6 +34,7 @@ class LinearRecurrence:
 
     A: Expr
     B: Expr
+    typed: Typed = field(default=PLAIN, compare=False)
 
     @property
     def discriminant(self) -> Expr:
@@ -60,7 +62,11 @@ class LinearRecurrence:
 
     def term(self, k: Any, q0: Any, q1: Any) -> Expr:
         """q_k as an expression; k, q0 and q1 may be numbers or symbols. One case, or three where symbols leave it open."""
-        k, q0, q1 = (sympy.sympify(e) for e in (k, q0, q1))
+        typed = self.typed | Typed.of(sympy.sympify(e) for e in (q0, q1))
+        found: Expr = decimal(self._term(*(exact(e) for e in (k, q0, q1))), typed)
+        return found
+
+    def _term(self, k: Expr, q0: Expr, q1: Expr) -> Expr:
         cases: dict[str, Expr] = {
             "complex roots": self._complex(k, q0, q1),
             "real roots": self._real(k, q0, q1),
@@ -145,8 +151,8 @@ class LinearRecurrence:
 
     def __str__(self) -> str:
         q, k = self.first[0].name.removesuffix("_0"), self.index
-        rule = f"{q}[{k}+1] = A {q}[{k}] - B {q}[{k}-1], A = {self.A}, B = {self.B}"
-        return f"{rule}: {self.kind}\n{q}[{k}] = {self.solution}"
+        A, B, solution = (text(decimal(e, self.typed)) for e in (self.A, self.B, self.solution))
+        return f"{q}[{k}+1] = A {q}[{k}] - B {q}[{k}-1], A = {A}, B = {B}: {self.kind}\n{q}[{k}] = {solution}"
 
     __repr__ = __str__
 
@@ -191,4 +197,4 @@ def linear_recurrence(A: Any, B: Any) -> LinearRecurrence:
             raise ModelError(
                 f"linear_recurrence: {name} = {e}. Expected a real number, or an expression of real symbols."
             )
-    return LinearRecurrence(A, B)
+    return LinearRecurrence(stated(A), stated(B), Typed.of((A, B)))

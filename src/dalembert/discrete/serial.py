@@ -11,6 +11,7 @@ import json
 from functools import cache
 from typing import Any
 
+from ..decide.decimals import Typed
 from ..errors import ModelError
 from ..model import serial
 from ..model.coordinates import Coordinate, Entropy
@@ -39,6 +40,8 @@ def dumps(system: DiscreteSystem) -> str:
             "lagrangian": pack(system.lagrangian),
             "interior": [float(c).hex() for c in system.interior],
             "system": None if system.system is None else serial.dumps(system.system),
+            "decimals": [serial.pack(r) for r in sorted(system.given.decimals)],
+            "fractions": [serial.pack(r) for r in sorted(system.given.fractions)],
             **vectors,
             **rows,
         }
@@ -52,6 +55,7 @@ def loads(text: str) -> DiscreteSystem:
     rows = {name: tuple(tuple(unpack(e) for e in row) for row in data[name]) for name in ROWS}
     forces = (vectors.pop("external_minus"), vectors.pop("external_plus"))
     friction = (rows.pop("friction_minus"), rows.pop("friction_plus"))
+    numbers = (frozenset(map(serial.unpack, data.get(kind, []))) for kind in ("decimals", "fractions"))
     return DiscreteSystem._made(
         name=data["name"],
         coordinates=tuple(Coordinate(n) for n in data["coordinates"]),
@@ -60,6 +64,7 @@ def loads(text: str) -> DiscreteSystem:
         lagrangian=unpack(data["lagrangian"]),
         interior=tuple(float.fromhex(c) for c in data["interior"]),
         system=None if data["system"] is None else serial.loads(data["system"]),
+        given=Typed(*numbers),
         **_all_forces(*forces, *friction),
         **vectors,
         **rows,

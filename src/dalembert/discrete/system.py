@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from sympy import Expr, Matrix, Symbol
 
+from ..decide.decimals import PLAIN, Typed
 from ..errors import ModelError
 from ..model import checks, thermal
 from ..model.constraints import variation
@@ -60,6 +61,8 @@ class DiscreteSystem:
     external_plus: tuple[Fast, ...] = ()
     friction_minus: tuple[tuple[Fast, ...], ...] = ()
     friction_plus: tuple[tuple[Fast, ...], ...] = ()
+    given: Typed = field(default=PLAIN, compare=False)
+    """The decimals and fractions it was given itself, without a system."""
 
     def __init__(
         self,
@@ -80,9 +83,11 @@ class DiscreteSystem:
         for name_taken in {c.name for c in q} & {s.name for s in S}:
             raise ModelError(f"the name {name_taken} is used for a coordinate and for an entropy. Rename one of them.")
         slots: set[Symbol] = {c.at(k) for c in (*q, *S) for k in (0, 1)}
+        stated: list[Expr] = []
 
         def checked(given: Any, role: str) -> Expr:
-            return checks.symbols(checks.expression(given, role), slots | {step}, role)
+            stated.append(checks.expression(given, role))
+            return checks.symbols(stated[-1], slots | {step}, role)
 
         def forces(given: Mapping[Coordinate, Any] | None, role: str) -> tuple[Expr, ...]:
             check_keys(given, q, role)
@@ -101,24 +106,20 @@ class DiscreteSystem:
                 f"there are as many one-forms as functions chi(q0, q1)."
             )
         if len(entropy_laws) != len(S):
-            raise ModelError(
-                f"{name}: {len(S)} entropies but {len(entropy_laws)} entropy_laws. Give one function rho of the slots for "
-                f"each."
-            )
+            count = f"{len(S)} entropies but {len(entropy_laws)} entropy_laws"
+            raise ModelError(f"{name}: {count}. Give one function rho of the slots for each.")
         known = {s for c in q for s in (c, c.dot)}
         forms = [checks.symbols(checks.expression(w, "variation"), known, "variation") for w in variations]
-        rows = tuple(variation(w, q) for w in forms)
         given = checked(lagrangian, "lagrangian")
         minus, plus = forces(force_minus, "force_minus"), forces(force_plus, "force_plus")
         rubs = friction(friction_minus, "friction_minus"), friction(friction_plus, "friction_plus")
         chi = tuple(_binding(checked(c, "constraint"), q) for c in constraints)
         laws = tuple(checked(r, "entropy law") for r in entropy_laws)
-        rubbing = [f for side in rubs for row in side for f in row]
         self._put(
             name=str(name), coordinates=q, lagrangian=fast(given),
-            variations=tuple(tuple(map(fast, w)) for w in rows), constraints=tuple(map(fast, chi)),
-            parameters=checks.parameters((given, *minus, *plus, *rubbing, *chi, *forms, *laws), (*q, *S)), system=None,
-            entropies=S, entropy_laws=tuple(map(fast, laws)),
+            variations=tuple(tuple(map(fast, variation(w, q))) for w in forms), constraints=tuple(map(fast, chi)),
+            parameters=checks.parameters((given, *minus, *plus, *_flat(rubs), *chi, *forms, *laws), (*q, *S)), system=None,
+            entropies=S, entropy_laws=tuple(map(fast, laws)), given=Typed.of(stated),
             **_all_forces(minus, plus, *rubs),
         )  # fmt: skip
 
@@ -163,6 +164,11 @@ class DiscreteSystem:
 
         return DiscreteEquations(self)
 
+    @property
+    def typed(self) -> Typed:
+        """The decimals and fractions that were given, as which numbers are printed."""
+        return self.given if self.system is None else self.system.typed
+
     def read(self, expression: Fast) -> Expr:
         """One of the expressions of this system, as SymPy."""
         slots = [s for q in (*self.coordinates, *self.entropies) for s in (q, q.dot, q.at(0), q.at(1))]
@@ -170,6 +176,10 @@ class DiscreteSystem:
 
     def __repr__(self) -> str:
         return f"<DiscreteSystem {self.name!r}: coordinates {', '.join(q.name for q in self.coordinates)}>"
+
+
+def _flat(sides: Iterable[Iterable[Iterable[Expr]]]) -> list[Expr]:
+    return [f for side in sides for row in side for f in row]
 
 
 def _names(symbols: Sequence[Any]) -> str:

@@ -92,6 +92,8 @@ class _Builder:
         kind = type(e).__name__
         if e.is_Symbol:
             return self.put("input", e.name)
+        if e.is_Rational:
+            return self.constant(_nearest(e))
         if e.is_number and not e.is_Add and not e.is_Mul and not e.is_Pow:
             return self.constant(float(e))
         if e.is_Add:
@@ -232,6 +234,15 @@ def _is_negative(e: Fast) -> bool:
     if e.is_number:
         return bool(e.is_negative)
     return bool(e.is_Mul and e.args[0].is_number and e.args[0].is_negative)
+
+
+def _nearest(e: Fast) -> float:
+    """The double nearest to a rational number: SymEngine cuts digits off instead of rounding."""
+    p, q = (int(n) for n in e.as_numer_denom())
+    try:
+        return p / q
+    except OverflowError:
+        return float("inf") if p > 0 else float("-inf")
 
 
 def _is_half(e: Fast) -> bool:

@@ -12,6 +12,7 @@ from sympy import Expr
 from sympy.core.function import AppliedUndef
 
 from ..decide import balls
+from ..decide.decimals import stated
 from ..decide.elimination import independent, rank
 from ..decide.sample import drawn
 from ..errors import ModelError, ModelWarning
@@ -59,7 +60,7 @@ def expression(given: Any, role: str) -> Expr:
 
 
 def symbols(expr: Expr, known: Iterable[sympy.Symbol], role: str) -> Expr:
-    """Check that every symbol of an expression is known, a parameter or time."""
+    """The expression with exact numbers, once every symbol of it is known, a parameter or time."""
     known = set(known) | {time}
     for f in sorted(expr.atoms(AppliedUndef, sympy.Derivative), key=str):
         raise ModelError(
@@ -76,7 +77,8 @@ def symbols(expr: Expr, known: Iterable[sympy.Symbol], role: str) -> Expr:
         if isinstance(s, Parameter):
             continue
         raise ModelError(f"{role}: unknown symbol {s} in {expr}. " + _remedy(s, known))
-    return expr
+    rational: Expr = stated(expr)
+    return rational
 
 
 def _remedy(s: sympy.Symbol, known: set[sympy.Symbol]) -> str:

@@ -6,6 +6,7 @@ import json
 from typing import Any
 
 import sympy
+from mpmath.libmp import prec_to_dps, to_str
 from sympy import Expr
 
 from ..errors import ModelError
@@ -50,7 +51,9 @@ def pack(expression: Any) -> Any:
     if isinstance(expression, sympy.Rational):
         return [int(expression.p), int(expression.q)]
     if isinstance(expression, sympy.Float):
-        return float(expression).hex()
+        if expression._prec == 53 and sympy.Float(float(expression)) == expression:
+            return float(expression).hex()
+        return ["Float", to_str(expression._mpf_, prec_to_dps(expression._prec) + 3), expression._prec]
     if kind in _CONSTANTS:
         return kind
     if kind not in _OPERATIONS:
@@ -65,6 +68,8 @@ def unpack(data: Any) -> Any:
     head, *rest = data
     if isinstance(head, int):
         return sympy.Rational(head, rest[0])
+    if head == "Float":
+        return sympy.Float(rest[0], precision=rest[1])
     if head in _SYMBOLS:
         return _SYMBOLS[head](rest[0], **{k: bool(v) for k, v in rest[1].items()})
     if head not in _OPERATIONS:
@@ -75,24 +80,28 @@ def unpack(data: Any) -> Any:
 def dumps(system: System) -> str:
     """A system as JSON text."""
     q = system.coordinates
+
+    def typed(expression: Expr) -> Any:
+        return pack(system.as_typed(expression))
+
     rows = [sum((a * c.dot for a, c in zip(w, q, strict=True)), start=sympy.S.Zero) for w in system.variations]
     data = {
         "name": system.name,
         "coordinates": [c.name for c in q],
-        "energies": {role: pack(e) for role, e in system.energies.items()},
+        "energies": {role: typed(e) for role, e in system.energies.items()},
         "thermal": None
         if not system.entropies
         else {
             "entropies": [S.name for S in system.entropies],
-            "internal_energy": pack(system.internal_energy),
-            "friction": [[pack(f) for f in row] for row in system.friction],
-            "heat": [pack(P) for P in system.heat],
-            "conduction": [[pack(e) for e in (c.body, c.to, c.conductance)] for c in system.conduction],
+            "internal_energy": typed(system.internal_energy),
+            "friction": [[typed(f) for f in row] for row in system.friction],
+            "heat": [typed(P) for P in system.heat],
+            "conduction": [[typed(e) for e in (c.body, c.to, c.conductance)] for c in system.conduction],
         },
-        "forces": {c.name: pack(f) for c, f in zip(q, system.forces, strict=True)},
-        "dissipation": pack(system.dissipation),
-        "constraints": [pack(c.expression) for c in system.constraints],
-        "variations": [pack(w) for w in rows] if system.has_own_variations else None,
+        "forces": {c.name: typed(f) for c, f in zip(q, system.forces, strict=True)},
+        "dissipation": typed(system.dissipation),
+        "constraints": [typed(c.expression) for c in system.constraints],
+        "variations": [typed(w) for w in rows] if system.has_own_variations else None,
     }
     return json.dumps(data)
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import sympy
 from sympy import Expr
 
+from ..decide.decimals import Typed
 from ..errors import ModelError
 from . import checks
 from . import thermal as thermo
@@ -39,6 +40,8 @@ class System:
     constraints:    expressions (or SymPy equations) that vanish: holonomic phi(q, t) or kinematic A(q, t) v + b(q, t)
     variations:     one-forms that vanish on virtual displacements, written with velocities in place of displacements;
                     by default those of the constraints (d'Alembert)
+
+    A decimal means what it says: 9.81 is kept, decided and solved with as 981/100, and printed as 9.81.
     """
 
     name: str
@@ -57,6 +60,7 @@ class System:
     constraints: tuple[Constraint, ...]
     variations: tuple[tuple[Expr, ...], ...]
     parameters: tuple[Parameter, ...]
+    _typed: dict[Expr, Expr] = field(compare=False)
 
     def __init__(
         self,
@@ -80,16 +84,16 @@ class System:
         S = thermo.entropies(entropies, q)
         known = {s for c in q for s in (c, c.dot)}
 
-        def checked(given: Any, role: str, thermal: bool = True) -> Expr:
-            return checks.symbols(checks.expression(given, role), known | set(S if thermal else ()), role)
+        typed: dict[Expr, Expr] = {}
 
-        def put(**fields: Any) -> None:
-            for field, value in fields.items():
-                object.__setattr__(self, field, value)
+        def checked(given: Any, role: str, thermal: bool = True) -> Expr:
+            exact = checks.symbols(stated := checks.expression(given, role), known | set(S if thermal else ()), role)
+            typed[exact] = stated
+            return exact
 
         rows = tuple(constraint(checked(c, "constraint", False), q) for c in _listed(constraints, "constraints"))
         U = checked(internal_energy, "internal_energy")
-        put(
+        self._put(
             name=str(name),
             coordinates=q,
             **_energies(kinetic, potential, lagrangian, checked, U),
@@ -103,10 +107,14 @@ class System:
             constraints=rows,
             variations=_variations(variations, rows, q, checked),
         )
-        put(parameters=checks.parameters(self._expressions(), q))
+        self._put(parameters=checks.parameters(self._expressions(), q), _typed=typed)
         thermo.check(self)
         checks.substituted_constraint(self)
         checks.regular(self)
+
+    def _put(self, **fields: Any) -> None:
+        for key, value in fields.items():
+            object.__setattr__(self, key, value)
 
     def _expressions(self) -> tuple[Expr, ...]:
         rows = [a for w in self.variations for a in w]
@@ -120,6 +128,15 @@ class System:
             *(c.expression for c in self.constraints),
             *rows,
         )
+
+    def as_typed(self, expression: Expr) -> Expr:
+        """An expression that the system was given, with the decimals as they were typed."""
+        return self._typed.get(expression, expression)
+
+    @cached_property
+    def typed(self) -> Typed:
+        """The decimals and fractions that the system was given: what has to be known to print numbers likewise."""
+        return Typed.of(self._typed.values())
 
     @property
     def velocities(self) -> tuple[Velocity, ...]:

@@ -21,6 +21,10 @@ MIDDLING, SHORT = 200, 80
 """Up to so many operations an expression is factored, and sums of angles are looked for, which take longer."""
 
 
+EXPONENT = 64
+"""Exponents with a larger numerator or denominator are kept out of polynomials."""
+
+
 class Allowance(Budget):
     """A budget with a limit for the time in all, besides that for single calls."""
 
@@ -76,7 +80,7 @@ _TIDY: dict[Expr, Expr] = {}
 
 def _tidied(given: Expr, budget: Budget) -> Expr:
     def form(way: Any, e: Expr, longest: int) -> list[Expr]:
-        found = attempt(budget, way, e) if 2 < e.count_ops() <= longest else None
+        found = attempt(budget, with_short_exponents, way, e) if 2 < e.count_ops() <= longest else None
         return [found] if isinstance(found, Expr) else []
 
     waves = given.has(sin, cos, sympy.tan)
@@ -101,8 +105,29 @@ def simplified(expression: Any, budget: Budget | None = None) -> Expr:
     short = tidy(expression, budget)
     if not 2 <= _length(short) <= MIDDLING:
         return short
-    deep = attempt(budget, sympy.factor, short, deep=True)  # sums under roots too
-    return shortest(short, deep, *(attempt(budget, sympy.simplify, e) for e in (short, deep) if e is not None))
+    deep = attempt(budget, with_short_exponents, _factored, short)
+    forms = [attempt(budget, with_short_exponents, sympy.simplify, e) for e in (short, deep) if e is not None]
+    return shortest(short, deep, *forms)
+
+
+def _factored(e: Expr) -> Expr:
+    """Factored, sums under roots too."""
+    return sympy.factor(e, deep=True)
+
+
+def with_short_exponents(function: Any, e: Expr) -> Any:
+    """A call of computer algebra with letters for powers like x**(1667/1000) and exp(0.123*x).
+
+    SymPy takes these for the 1667th power of a root, and writes out polynomials of that degree.
+    """
+    names = {p: sympy.Dummy(positive=True) for p in e.atoms(sympy.Pow, sympy.exp) if p.is_positive and _is_long(p.exp)}
+    names |= {p: sympy.Dummy() for p in e.atoms(sympy.Pow, sympy.exp) if p not in names and _is_long(p.exp)}
+    found = function(e.xreplace(names))
+    return found.xreplace({name: p for p, name in names.items()}) if names and isinstance(found, Expr) else found
+
+
+def _is_long(exponent: Expr) -> bool:
+    return any(max(abs(r.p), r.q) > EXPONENT for r in exponent.atoms(sympy.Rational))
 
 
 def _length(e: Expr) -> int:

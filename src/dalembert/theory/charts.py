@@ -9,6 +9,7 @@ from typing import Any
 import sympy
 from sympy import Expr, Symbol
 
+from ..decide.decimals import stated
 from ..errors import ModelError
 from ..model import checks
 from ..model.coordinates import Coordinate, time
@@ -101,7 +102,7 @@ def _placed(positions: Any) -> dict[Coordinate, Expr]:
             f"check_chart: got {positions!r}. Expected positions as functions of other coordinates: "
             f"{{x: R*cos(theta), y: R*sin(theta)}}."
         )
-    placed = {x: checks.expression(e, f"position {x}") for x, e in positions.items()}
+    placed = {x: stated(checks.expression(e, f"position {x}")) for x, e in positions.items()}
     for x, e in placed.items():
         if e.free_symbols & set(placed):
             raise ModelError(

@@ -15,11 +15,13 @@ import sympy
 from sympy import Expr, Symbol
 
 from ..budget import Budget, BudgetSpentError
+from ..decide.decimals import Typed, stated
 from ..errors import ModelError
 from ..model import checks
 from ..model.constraints import Constraint, constraint
 from ..model.coordinates import Coordinate, time
 from ..model.system import System
+from ..shown import read_with
 from ..symbolic import fast, vanishes
 from .algebra import Allowance, tidy
 from .distributions import Flag, combined, flag, kernel, pairing, vanishing_on
@@ -44,7 +46,8 @@ def classify(
     analysis = _Analysis.of(given, spent)
     records, functions = _records(given, analysis, spent)
     hidden, note = _hidden(given, analysis, functions, spent)
-    return _result(given, analysis, records, hidden, note, spent)
+    typed = system.typed if isinstance(system, System) else Typed.of(map(sympy.sympify, system))
+    return read_with(_result(given, analysis, records, hidden, note, spent), typed)
 
 
 @dataclass(frozen=True)
@@ -114,7 +117,7 @@ def _stated(given: Any, q: tuple[Coordinate, ...]) -> list[Constraint | Any]:
         checks.symbols(given.lhs - given.rhs, known, "inequality")
         if isinstance(given, sympy.Ne):
             raise ModelError(f"classify: {given} excludes configurations only. Write an equation, or <=, <, >=, >.")
-        return [given]
+        return [stated(given)]
     return [constraint(checks.symbols(checks.expression(given, "constraint"), known, "constraint"), q)]
 
 

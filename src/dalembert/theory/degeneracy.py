@@ -17,7 +17,7 @@ from ..model.coordinates import Parameter, time
 from ..model.system import System
 from ..shown import Part, Shown, Table
 from ..symbolic import fast, number
-from .algebra import pythagoras, shortest, tidy
+from .algebra import pythagoras, shortest, tidy, with_short_exponents
 
 SAMPLES = 12
 """At how many random points the matrix is looked at."""
@@ -98,7 +98,7 @@ def _factored(determinant: Expr) -> Expr:
     """The shortest factored form; angles that are sums are also tried taken apart."""
     forms = [determinant, apart] if (apart := sympy.expand_trig(determinant)) != determinant else [determinant]
     forms += [pythagoras(sympy.expand(f), *pair) for f in tuple(forms) for pair in ((cos, sin), (sin, cos))]
-    plain, *others = (sympy.factor(f) for f in forms)
+    plain, *others = (with_short_exponents(sympy.factor, f) for f in forms)
     return shortest(plain, *others)
 
 
@@ -160,7 +160,8 @@ def _zero(f: Expr) -> dict[Symbol, float] | None:
 
     parameters = [s for s in f.free_symbols if isinstance(s, Parameter)]
     places = sorted(f.free_symbols - set(parameters), key=lambda s: s.name)
-    compiled = sympy.lambdify([places, parameters], f, "numpy")
+    largest = max(abs(c) for c in f.as_coefficients_dict().values())  # of decimals, integers of many digits are left
+    compiled = sympy.lambdify([places, parameters], sympy.expand(f / largest), "numpy")
     rng = np.random.default_rng(0)
     for _ in range(SAMPLES):
         values = rng.uniform(0.3, 1.7, len(parameters))

@@ -15,6 +15,7 @@ here go from cheap to dear, each complete for what it says it looks for:
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from fractions import Fraction
 from functools import lru_cache
 from itertools import combinations
 from typing import Any
@@ -23,6 +24,7 @@ import sympy
 from sympy import Expr, Symbol
 
 from ..budget import Budget
+from ..decide.rationals import simple
 from ..symbolic import Fast, fast, gradient, number, substitute, vanishes
 from .algebra import attempt, read, roots, tidy
 from .integrability import Integrated, Row, antiderivative, curl, is_exact, makes_exact, potential, without
@@ -189,10 +191,11 @@ def constant_solutions(columns: Sequence[Sequence[Fast]], right: Sequence[Fast] 
     reduced, pivots = _echelon(np.column_stack([table[fine], sides[fine]]), len(columns))
 
     def rational(values: Any) -> list[Any] | None:
-        near = [sympy.Rational(round(v * 60), 60) for v in values]
-        if any(abs(float(r) - v) > 1e-6 for r, v in zip(near, values, strict=True)):
-            return None
-        return [symengine.sympify(r) for r in near]
+        rounding = 1e-9 * max(map(abs, values))
+        found = [Fraction(0) if abs(v) <= rounding else simple(float(v)) for v in values]
+        return (
+            None if None in found else [symengine.Rational(r.numerator, r.denominator) for r in found if r is not None]
+        )
 
     width = len(columns)
     if right is not None:

@@ -25,7 +25,7 @@ from ..model.thermal import mechanical
 from ..shown import Part, Shown
 from ..stepmap import Block, StepMap, pointwise
 from ..symbolic import Fast, fast, free_names, gradient, jacobian, number, slow, substitute, vanishes
-from .algebra import linear_solution, shortest, simplified, tidy
+from .algebra import linear_solution, shortest, simplified, tidy, with_short_exponents
 from .lagrange import energy, momenta, motion_residual, multipliers, reaction, readable
 from .quadratic import quadratic_part
 from .sampling import points_on, rank, values
@@ -85,8 +85,8 @@ def _short(e: Expr, budget: Budget) -> Expr:
     """The shortest of a few forms of a fraction."""
     if e.count_ops() > 400:
         return e
-    terms = sympy.Add(*(sympy.factor(t) for t in sympy.Add.make_args(e)))
-    return shortest(e, terms, budget.call(sympy.factor, e), tidy(e))
+    terms = sympy.Add(*(with_short_exponents(sympy.factor, t) for t in sympy.Add.make_args(e)))
+    return shortest(e, terms, budget.call(with_short_exponents, sympy.factor, e), tidy(e))
 
 
 def _check_regular(mass: Sequence[Sequence[Fast]], u: Sequence[Symbol]) -> None:

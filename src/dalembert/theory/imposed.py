@@ -10,6 +10,7 @@ from typing import Any
 import sympy
 from sympy import Expr, Symbol
 
+from ..decide.decimals import stated
 from ..errors import ModelError
 from ..model import checks
 from ..model.coordinates import Coordinate, Parameter, Velocity, time
@@ -144,7 +145,7 @@ def _imposed(system: System, motion: Any) -> dict[Symbol, Expr]:
             raise ModelError(f"impose: {key} is not a coordinate or velocity of {system.name!r}, which has {names}.")
         if q.dot in put:
             raise ModelError(f"impose: the motion of {q} is given twice. Give {q} or {q}.dot.")
-        value = checks.expression(given, f"motion of {key}")
+        value = stated(checks.expression(given, f"motion of {key}"))
         strange = [s for s in value.free_symbols if not (isinstance(s, Parameter) or s == time)]
         if strange:
             told = f"impose: {key} = {value} contains {strange[0]}."

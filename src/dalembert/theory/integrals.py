@@ -18,7 +18,7 @@ from ..model.constraints import Constraint
 from ..model.coordinates import Coordinate, time
 from ..model.system import System
 from ..model.thermal import mechanical
-from ..shown import Part, Shown
+from ..shown import Part, Shown, read_with
 from ..symbolic import Fast, fast, vanishes
 from .lagrange import energy, momenta, readable
 
@@ -154,6 +154,7 @@ def first_integrals(system: System, degree: int = 2, budget: Budget | None = Non
         _collect(system, degree, budget, every, remarks, searched)
     except (BudgetSpentError, KeyboardInterrupt) as ended:
         remarks.append(f"the search ended early ({str(ended) or 'interrupted'}): what was found until then is listed")
+    every = [read_with(i, system.typed) for i in every]
     kept = tuple(i for i in every if i.conserved)
     return FirstIntegrals(
         system=system,

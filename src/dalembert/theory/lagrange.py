@@ -13,6 +13,7 @@ from typing import Any
 import sympy
 from sympy import Eq, Expr
 
+from ..decide.decimals import decimal, quotient
 from ..errors import ModelError
 from ..model.coordinates import Coordinate, Multiplier, multiplier, time
 from ..model.system import System
@@ -101,9 +102,20 @@ def motion_residual(system: System) -> list[Fast]:
 
 @dataclass(frozen=True)
 class Equations:
-    """The equations of motion of a system, to be read: text in a terminal, LaTeX in a notebook."""
+    """The equations of motion of a system, to be read: text in a terminal, LaTeX in a notebook.
+
+    They are derived and solved with exact numbers. Those that stem from decimals are decimals again in what is returned.
+    """
 
     system: System
+
+    def _read(self, expression: Fast) -> Expr:
+        """Multiplied out, as it is read."""
+        read: Expr = decimal(sympy.expand(readable(expression, self.system)), self.system.typed)
+        return read
+
+    def _equation(self, left: Expr, right: Expr) -> Eq:
+        return Eq(*(decimal(e, self.system.typed) for e in (left, right)), evaluate=False)
 
     def _tidy(self, expression: Fast) -> Expr:
         accelerations = [q.ddot for q in self.system.coordinates]
@@ -115,20 +127,20 @@ class Equations:
         forces = [fast(f) for f in self.system.force]
         right = [f + r for f, r in zip(forces, reaction(self.system), strict=True)]
         return tuple(
-            Eq(self._tidy(e), sympy.expand(readable(r, self.system)), evaluate=False)
+            self._equation(self._tidy(e), sympy.expand(readable(r, self.system)))
             for e, r in zip(euler_lagrange(self.system), right, strict=True)
         )
 
     @cached_property
     def constraints(self) -> tuple[Eq, ...]:
         """The constraints as they were stated."""
-        return tuple(Eq(c.expression, 0, evaluate=False) for c in self.system.constraints)
+        return tuple(self._equation(c.expression, sympy.S.Zero) for c in self.system.constraints)
 
     @cached_property
     def entropy(self) -> tuple[Eq, ...]:
         """(dL/dS) S.dot = F.v - P, one equation per entropy: the kinematic constraint of a thermomechanical system."""
         laws = zip(self.system.entropies, self.system.temperatures, self.system.heating, strict=True)
-        return tuple(Eq(-T * S.dot, sympy.expand(-power), evaluate=False) for S, T, power in laws)
+        return tuple(self._equation(-T * S.dot, sympy.expand(-power)) for S, T, power in laws)
 
     @cached_property
     def variations(self) -> tuple[Eq, ...]:
@@ -136,25 +148,25 @@ class Equations:
         laws = zip(self.system.entropies, self.system.temperatures, self.system.friction, strict=True)
         moved = [q.displacement for q in self.system.coordinates]
         return tuple(
-            Eq(-T * S.displacement, sympy.Add(*(f * d for f, d in zip(row, moved, strict=True))), evaluate=False)
+            self._equation(-T * S.displacement, sympy.Add(*(f * d for f, d in zip(row, moved, strict=True))))
             for S, T, row in laws
         )
 
     @cached_property
     def mass_matrix(self) -> sympy.Matrix:
         """d2L/dv dv."""
-        return sympy.Matrix([[sympy.expand(readable(m, self.system)) for m in row] for row in mass_matrix(self.system)])
+        return sympy.Matrix([[self._read(m) for m in row] for row in mass_matrix(self.system)])
 
     @cached_property
     def momenta(self) -> dict[Coordinate, Expr]:
         """The momentum dL/dv conjugate to each coordinate."""
         pairs = zip(self.system.coordinates, momenta(self.system), strict=True)
-        return {q: sympy.expand(readable(p, self.system)) for q, p in pairs}
+        return {q: self._read(p) for q, p in pairs}
 
     @cached_property
     def energy(self) -> Expr:
         """The Jacobi integral p.v - L."""
-        return sympy.expand(readable(energy(self.system), self.system))
+        return self._read(energy(self.system))
 
     @cached_property
     def solved(self) -> dict[sympy.Symbol, Expr]:
@@ -169,13 +181,13 @@ class Equations:
             raise ModelError(
                 "the equations cannot be solved for the accelerations: the matrix that determines them is singular."
             )
-        return dict(zip(unknowns, solution, strict=True))
+        return {u: quotient(e, self.system.typed) for u, e in zip(unknowns, solution, strict=True)}
 
     @property
     def first_order(self) -> tuple[Eq, ...]:
         """The first-order form: the rate of each velocity, and each multiplier, as a function of the state."""
         rates = zip(self.system.entropies, entropy_rates(self.system), strict=True)
-        warming = {S.dot: readable(rate, self.system) for S, rate in rates}
+        warming = {S.dot: decimal(readable(rate, self.system), self.system.typed) for S, rate in rates}
         return tuple(Eq(unknown, value, evaluate=False) for unknown, value in (self.solved | warming).items())
 
     def __str__(self) -> str:

@@ -21,12 +21,13 @@ import sympy
 from sympy import Expr, Matrix, Symbol
 
 from ..budget import Budget
+from ..decide.decimals import PLAIN, Typed, decimal, exact
 from ..errors import ModelError
 from ..model.coordinates import Coordinate, Parameter, time
 from ..model.system import System
 from ..model.thermal import mechanical
 from ..shown import Part, Shown
-from ..symbolic import Fast, fast, free_names, gradient, jacobian, number, slow, substitute, vanishes
+from ..symbolic import Fast, fast, free_names, gradient, jacobian, magnitude, number, slow, substitute, vanishes
 from .lagrange import euler_lagrange, mass_matrix, multipliers, reaction
 from .matrices import determinant, is_zero, kernel, neat, part, pivots, size_of
 
@@ -74,6 +75,10 @@ class Linearisation(Shown):
     forms: Matrix
     rates: Matrix
     drifts: Matrix
+    typed: Typed = PLAIN
+
+    def _as_typed(self) -> Typed:
+        return self.typed
 
     @cached_property
     def _dependent(self) -> tuple[int, ...]:
@@ -99,6 +104,10 @@ class Linearisation(Shown):
         """Whether kinematic constraints, if any, bind velocities alone: A eta' = 0."""
         return bool(self.drifts.is_zero_matrix)
 
+    def _told(self, result: Any) -> Any:
+        """A result as it is read."""
+        return decimal(result, self.typed)
+
     def _reduced(self, matrix: Matrix) -> Matrix:
         if not self.is_second_order:
             raise ModelError(
@@ -110,27 +119,27 @@ class Linearisation(Shown):
     @cached_property
     def mass(self) -> Matrix:
         """The mass matrix."""
-        return self._reduced(self.second)
+        return self._told(self._reduced(self.second))
 
     @cached_property
     def damping(self) -> Matrix:
         """The symmetric part of the factor of the velocities: forces that take (or give) energy."""
-        return part(self._reduced(self.first), 1)
+        return self._told(part(self._reduced(self.first), 1))
 
     @cached_property
     def gyroscopic(self) -> Matrix:
         """The antisymmetric part of the factor of the velocities: forces without power."""
-        return part(self._reduced(self.first), -1)
+        return self._told(part(self._reduced(self.first), -1))
 
     @cached_property
     def stiffness(self) -> Matrix:
         """The symmetric part of the factor of the displacements: forces with a potential."""
-        return part(self._reduced(self.zeroth), 1)
+        return self._told(part(self._reduced(self.zeroth), 1))
 
     @cached_property
     def circulatory(self) -> Matrix:
         """The antisymmetric part of the factor of the displacements: forces without a potential."""
-        return part(self._reduced(self.zeroth), -1)
+        return self._told(part(self._reduced(self.zeroth), -1))
 
     def characteristic(self, s: Symbol) -> Expr:
         """The polynomial whose roots s are the exponents of the motions eta = exp(s t) u, with leading coefficient 1."""
@@ -146,7 +155,8 @@ class Linearisation(Shown):
                 "the characteristic polynomial is too large to be written out. Give numbers: "
                 "dalembert.normal_modes(system, at=..., parameters=...)."
             )
-        return found
+        polynomial: Expr = self._told(found)
+        return polynomial
 
     def squared_frequencies(self) -> tuple[Expr, ...]:
         """omega^2 of every normal mode as a formula, repeated ones repeated; for conservative systems of few freedoms."""
@@ -164,7 +174,7 @@ class Linearisation(Shown):
                 f"squared_frequencies: no formula was found for {len(self.independent)} frequencies. Give numbers: "
                 f"dalembert.normal_modes(system, at=..., parameters=...)."
             )
-        return tuple(neat(root) for root, count in roots.items() for _ in range(count))
+        return tuple(self._told(neat(root)) for root, count in roots.items() for _ in range(count))
 
     def _parts(self) -> Sequence[Part]:
         at = ", ".join(f"{s} = {e}" for s, e in self.about.items())
@@ -193,9 +203,11 @@ def linearise(system: System, *, about: Any, parameters: Mapping[Any, Any] | Non
     mechanical(system, "linearise")
     refuse_time(system, "linearise")
     q, velocity = system.coordinates, system.velocities
-    given = _point(system, about)
+    state = _point(system, about)
+    numbers = _parameters(system, state, parameters)
+    typed = system.typed | Typed.of([*state.values(), *numbers.values()])
+    given, values = ({s: exact(e) for s, e in pairs.items()} for pairs in (state, numbers))
     point = {**dict.fromkeys(velocity, sympy.S.Zero), **given}
-    values = _parameters(system, given, parameters)
     moving = {c: point.pop(c, c) for c in q if not point[c.dot].is_zero}
     at = {**{s: e.xreplace(values) for s, e in point.items()}, **values}
     expressions = _coefficients(system)
@@ -205,13 +217,19 @@ def linearise(system: System, *, about: Any, parameters: Mapping[Any, Any] | Non
     _refuse_missing(system, names, moving)
     known = [*q, *velocity, *system.parameters, *(s for e in at.values() for s in e.free_symbols), *multipliers(system)]
     matrices = {name: _read(rows, known, len(q)) for name, rows in parts.items()}
+    computed = bool(Typed.of(state.values()).decimals)  # a state in decimals is near to a steady one, and not exact
+    if computed:
+        matrices = {name: a.applyfunc(_near) for name, a in matrices.items()}
+        matrices |= {name: matrices[name].applyfunc(_settled) for name in ("residual", "constraints")}
     reactions = _multipliers(system, matrices, at)
     put = dict(zip(multipliers(system), reactions, strict=True))
     matrices = {k: a.xreplace(put).applyfunc(neat) for k, a in matrices.items()}
     _refuse_unsteady(system, matrices, at)
+    if computed:
+        matrices = {name: a.applyfunc(_rounded) for name, a in matrices.items()}
     shown = {s: at[s] for s in (*q, *velocity) if s in at and (s in q or not at[s].is_zero)}
     keep = ("second", "first", "zeroth", "forms", "rates", "drifts")
-    return Linearisation(system, shown, reactions, **{k: matrices[k] for k in keep})
+    return Linearisation(system, shown, reactions, **{k: matrices[k] for k in keep}, typed=typed)
 
 
 def contained(system: System) -> set[str]:
@@ -305,7 +323,7 @@ def _multipliers(system: System, matrices: Mapping[str, Matrix], at: Mapping[Sym
     forms, balance = matrices["forms"], matrices["balance"]
     if not forms.rows:
         return ()
-    if not forms.free_symbols and not balance.free_symbols:
+    if not forms.free_symbols and not balance.free_symbols and (forms.has(sympy.Float) or balance.has(sympy.Float)):
         import numpy as np
 
         numeric = np.array(forms.tolist(), dtype=float)
@@ -342,6 +360,26 @@ def _holds(value: Expr, row: Sequence[Expr], reach: Sequence[float]) -> bool:
 
 
 # matrices for reading
+
+
+def _near(e: Expr) -> Expr:
+    """A number in floating point."""
+    return e if e.free_symbols or e.is_Integer else sympy.Float(number(e, {}))
+
+
+def _settled(e: Expr) -> Expr:
+    """Zero in place of an expression that is so at a computed state but for the rounding of the state."""
+    if not e.free_symbols:
+        return e
+    at = {s.name: (k + 1) / 2 for k, s in enumerate(sorted(e.free_symbols, key=str))}
+    return sympy.S.Zero if abs(number(e, at)) <= 1e-14 * number(magnitude(fast(e)), at) else e
+
+
+def _rounded(e: Expr) -> Expr:
+    """An expression with decimals of sixteen digits in place of numbers such as cos(1/10)."""
+    parts = [part for part in e.atoms(sympy.Function, sympy.Pow) if not part.free_symbols]
+    rounded: Expr = e.xreplace({part: exact(number(part, {})) for part in parts})
+    return rounded
 
 
 def _read(rows: Sequence[Sequence[Fast]], known: Sequence[Symbol], columns: int) -> Matrix:

@@ -8,6 +8,7 @@ from typing import Any
 import sympy
 from sympy import Expr, Matrix, Symbol
 
+from ..decide.decimals import exact
 from ..errors import ModelError
 from ..symbolic import fast, number, vanishes
 from .algebra import simplified
@@ -28,7 +29,7 @@ def neat(e: Expr) -> Expr:
 def part(matrix: Matrix, sign: int) -> Matrix:
     """The symmetric or the antisymmetric part; in numbers, a part that is rounding is zero."""
     part = ((matrix + sign * matrix.T) / 2).applyfunc(neat)
-    if part.free_symbols or matrix.free_symbols:
+    if part.free_symbols or matrix.free_symbols or not matrix.has(sympy.Float):
         return part
     size = max((size_of(e) for e in matrix), default=0.0)
     return part.applyfunc(lambda e: sympy.S.Zero if size_of(e) <= 1e-13 * size else e)
@@ -77,12 +78,12 @@ def kernel(rows: Matrix, dependent: Sequence[int]) -> Matrix:
 
 
 def determinant(matrix: Matrix, s: Symbol) -> Expr:
-    """The determinant as a polynomial in s with leading coefficient 1."""
+    """The determinant as a polynomial in s with leading coefficient 1, computed with exact numbers."""
     from sympy.polys.matrices import DomainMatrix
 
     if not matrix.rows:
         return sympy.S.One
-    entries = DomainMatrix.from_Matrix(matrix).to_field()
+    entries = DomainMatrix.from_Matrix(exact(matrix)).to_field()
     polynomial = sympy.Poly(sympy.together(entries.domain.to_sympy(entries.det())), s)
     leading = [neat(c) for c in polynomial.monic().all_coeffs()]
     degree = len(leading) - 1

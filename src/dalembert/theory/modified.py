@@ -18,32 +18,24 @@ which is solved for l, and so for H~, order by order. The series diverges in gen
 
 from __future__ import annotations
 
-import random
 from collections.abc import Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 from functools import cached_property
 from math import factorial
-from typing import Any, Protocol
+from typing import Any
 
 import sympy
 from sympy import Expr, Symbol
 
+from ..decide.decimals import decimal
 from ..errors import MethodError, ModelError
 from ..model.coordinates import step, time
 from ..model.system import System
 from ..model.thermal import mechanical
 from ..stepmap import StepMap
-from ..symbolic import Fast, fast, free_names, gradient, number, slow, substitute, vanishes
+from ..symbolic import Fast, fast, gradient, slow, substitute, vanishes
+from .coefficients import OneStep, clean, lettered, same, with_numbers
 from .series import Row, Series, Taylor, expanded, step_series
-
-
-class OneStep(Protocol):
-    """An integrator, as far as it matters here."""
-
-    def step_map(self, system: System) -> StepMap:
-        """The method applied to a system."""
-        ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,7 +59,8 @@ class ModifiedEquation:
         return {k.name: k for k in known}
 
     def _read(self, expression: Fast) -> Expr:
-        return slow(expression, self._symbols.values())
+        read: Expr = decimal(slow(expression, self._symbols.values()), self.system.typed)
+        return read
 
     @cached_property
     def terms(self) -> tuple[dict[Symbol, Expr], ...]:
@@ -161,9 +154,9 @@ def modified_equation(system: System, method: OneStep, order: int) -> ModifiedEq
 
     In positions and momenta, or positions and velocities for methods that carry those.
     """
-    stepmap = _stepmap(system, method, order, "modified_equation")
+    _, stepmap, numbers = lettered(system, method, _stepmap(system, method, order, "modified_equation"))
     fields, _ = _analysed(stepmap, order + 1)
-    return ModifiedEquation(system, repr(method), order, stepmap.state, tuple(map(tuple, fields)))
+    return ModifiedEquation(system, repr(method), order, stepmap.state, with_numbers(fields, numbers))
 
 
 def modified_hamiltonian(system: System, method: OneStep, order: int) -> ModifiedHamiltonian:
@@ -171,7 +164,7 @@ def modified_hamiltonian(system: System, method: OneStep, order: int) -> Modifie
 
     f_j = J^-1 grad H_j is checked by value for every j; a method that is not symplectic fails this, and is refused.
     """
-    stepmap = _stepmap(system, method, order, "modified_hamiltonian")
+    plain, stepmap, numbers = lettered(system, method, _stepmap(system, method, order, "modified_hamiltonian"))
     if any(not vanishes(f) for f in system.force):
         raise ModelError(
             f"modified_hamiltonian: {system.name!r} has forces without a potential. Use modified_equation."
@@ -181,17 +174,18 @@ def modified_hamiltonian(system: System, method: OneStep, order: int) -> Modifie
             _not_hamiltonian(method, "it carries velocities, not momenta, and is no symplectic map of them")
         )
     fields, base = _analysed(stepmap, order + 1)
-    equation = ModifiedEquation(system, repr(method), order, stepmap.state, tuple(map(tuple, fields)))
+    equation = ModifiedEquation(plain, repr(method), order, stepmap.state, tuple(map(tuple, fields)))
     defect = asymmetry(equation)
     if defect is not None:
         raise MethodError(_not_hamiltonian(method, f"J f_{defect}' is not symmetric"))
-    action = _step_action(system, method, stepmap, base, order + 1)
-    series = _hamiltonians(system, fields, action)
+    action = _step_action(plain, method, stepmap, base, order + 1)
+    series = _hamiltonians(plain, fields, action)
     for j, (f, H) in enumerate(zip(fields, series, strict=True), start=1):
         slopes, n = gradient(H, stepmap.state), len(system.coordinates)
-        if not all(_same(a, b) for a, b in zip(f, [*slopes[n:], *(-s for s in slopes[:n])], strict=True)):
+        if not all(same(a, b) for a, b in zip(f, [*slopes[n:], *(-s for s in slopes[:n])], strict=True)):
             raise MethodError(_not_hamiltonian(method, f"f_{j} is not J^-1 grad H_{j} with the H_{j} of its action"))
-    return ModifiedHamiltonian(equation, tuple(series))
+    equation = ModifiedEquation(system, repr(method), order, stepmap.state, with_numbers(fields, numbers))
+    return ModifiedHamiltonian(equation, with_numbers([series], numbers)[0])
 
 
 def asymmetry(equation: ModifiedEquation) -> int | None:
@@ -201,7 +195,7 @@ def asymmetry(equation: ModifiedEquation) -> int | None:
         form = [*(-e for e in f[n:]), *f[:n]]  # dH_j, if there is an H_j
         slopes = [gradient(e, equation.names) for e in form]
         pairs = [(a, b) for a in range(2 * n) for b in range(a)]
-        if not all(_same(slopes[a][b], slopes[b][a]) for a, b in pairs):
+        if not all(same(slopes[a][b], slopes[b][a]) for a, b in pairs):
             return j
     return None
 
@@ -301,8 +295,8 @@ def _hamiltonians(system: System, fields: list[Row], action: Row) -> Row:
             terms = (_along(fields[a - 1], names, powers[k - 1, j - a], a == 1) for a in range(1, j - k + 1))
             powers[k, j] = expanded(sum(terms, start=fast(0)))
             parts.append(-powers[k, j] / factorial(k + 1))
-        powers[0, j] = _clean(parts)
-        series.append(_clean([*(a * b for a, b in zip(p, f[:n], strict=True)), -powers[0, j]]))
+        powers[0, j] = clean(parts)
+        series.append(clean([*(a * b for a, b in zip(p, f[:n], strict=True)), -powers[0, j]]))
     return series
 
 
@@ -327,7 +321,7 @@ def _fields(series: list[Row], names: Sequence[str], top: int) -> list[Row]:
             powers[i, j] = [expanded(sum(column, start=fast(0))) for column in zip(*terms, strict=True)]
             for m in range(n):
                 total[m].append(-powers[i, j][m] / factorial(i))
-        powers[1, j] = [_clean(parts) for parts in total]
+        powers[1, j] = [clean(parts) for parts in total]
         found.append(powers[1, j])
     return found
 
@@ -348,40 +342,3 @@ def _carried(series: Row, fields: list[Row], names: Sequence[str], fraction: flo
         ]
         result = [a + b / factorial(i) for a, b in zip(result, power, strict=True)]
     return [expanded(e) for e in result]
-
-
-def _same(a: Fast, b: Fast) -> bool:
-    """Whether two expressions are equal, by value; with decimal coefficients, up to what rounding leaves of them."""
-    rng = random.Random(0)
-    names = sorted(free_names([a, b]))
-    for _ in range(4):
-        at = {name: rng.uniform(0.3, 1.7) for name in names}
-        x, y = number(a, at), number(b, at)
-        if not abs(x - y) <= 1e-9 * (abs(x) + abs(y)):
-            return vanishes(_clean([a, -b], 1e-9))
-    return True
-
-
-def _clean(parts: list[Fast], rounding: float = 1e-12) -> Fast:
-    """A sum; where coefficients are decimal, what is left of cancelling terms goes, and simple fractions come back."""
-    import symengine
-
-    total = expanded(sum(parts, start=fast(0)))
-    if not total.atoms(symengine.RealDouble):
-        return fast(0) if vanishes(total) else total
-    size = max(abs(c) for e in parts for c in _coefficients(fast(e).expand()).values())
-    kept = {m: c for m, c in _coefficients(total).items() if abs(c) > rounding * size}
-    return sum((_fraction(c) * fast(m) for m, c in kept.items()), start=fast(0))
-
-
-def _coefficients(e: Fast) -> dict[Fast, float]:
-    """The coefficient of every product of powers in a sum; a number is one of 1."""
-    found = e.as_coefficients_dict().items()
-    return {(fast(1) if m.is_Number else m): float(m * c if m.is_Number else c) for m, c in found}
-
-
-def _fraction(c: float) -> Fast:
-    """A decimal coefficient as the fraction it stands for, if numerator and denominator are small enough to be sure."""
-    near = Fraction(c).limit_denominator(int((4e8 / abs(c)) ** 0.5))
-    exact = fast(near.numerator) / fast(near.denominator)
-    return exact if abs(float(near) - c) <= 1e-11 * abs(c) else fast(c)

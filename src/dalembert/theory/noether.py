@@ -24,7 +24,7 @@ from ..model import checks
 from ..model.coordinates import Coordinate, time
 from ..model.system import System
 from ..model.thermal import mechanical
-from ..shown import Part
+from ..shown import Part, read_with
 from ..symbolic import Fast, fast, vanishes
 from .integrals import Integral
 from .lagrange import energy, expanded, momenta, readable, total_derivative
@@ -101,7 +101,8 @@ def noether(
     holds = F is not None and all(ok for what, ok in asked if what.startswith("reactions"))
     conserved = holds or bool(at.conserved(charge))
     reason = _reason(asked, holds, conserved, F)
-    return NoetherCharge("Noether charge", charge, conserved, reason, xi, shift, F, tuple(asked))
+    found = NoetherCharge("Noether charge", charge, conserved, reason, xi, shift, F, tuple(asked))
+    return read_with(found, system.typed)
 
 
 def _reason(asked: Sequence[tuple[str, bool]], holds: bool, conserved: bool, F: Expr | None) -> str:

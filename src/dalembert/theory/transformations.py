@@ -16,6 +16,7 @@ import sympy
 from sympy import Eq, Expr, Matrix, Symbol
 
 from ..budget import Budget, BudgetSpentError
+from ..decide.decimals import stated
 from ..errors import ModelError, StartError
 from ..model import checks
 from ..model.coordinates import Coordinate, Parameter, Velocity, time
@@ -201,7 +202,7 @@ def _checked_map(system: System, map: Any) -> tuple[dict[Coordinate, Expr], list
                 f"{{{old[0]}: expression in new coordinates, ...}}."
             )
     kept = [q for q in old if q not in map]
-    given = {q: checks.expression(map.get(q, q), f"expression for {q}") for q in old}
+    given = {q: stated(checks.expression(map.get(q, q), f"expression for {q}")) for q in old}
     found = {s for q in map for s in given[q].free_symbols if isinstance(s, Coordinate)}
     for q in map:
         if moving := [s for s in given[q].free_symbols if isinstance(s, Velocity)]:

@@ -1,0 +1,106 @@
+"""Every gallery system with decimals in place of its parameters, against the same with fractions: verdicts and time.
+
+python benchmarks/decimals.py [name ...]
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+import warnings
+
+import sympy
+
+import dalembert as da
+from dalembert.decide.decimals import exact
+from dalembert.symbolic import fast, vanishes
+
+QUESTIONS = {
+    "classify": da.classify,
+    "equations": lambda s: s.equations().solved,
+    "energy": lambda s: s.equations().energy,
+    "structure": lambda s: da.structure(s).mass_matrix,
+    "hamilton": lambda s: da.hamilton(s).hamiltonian,
+    "integrals": lambda s: [i.expression for i in da.first_integrals(s, degree=1)],
+    "routh": lambda s: da.routh(s).routhian,
+    "modified": lambda s: da.modified_equation(s, da.Midpoint(), 2).fields,
+    "reactions": lambda s: da.reactions(s).multipliers,
+}
+
+
+def numbers(example, kind):
+    """The parameters as decimals of three digits that are no short fractions, or as the fractions these are."""
+    found = {p: float(f"{float(v) * 1.0123 + (0.0 if v else 0.01):.3g}") for p, v in example.parameters.items()}
+    return {p: sympy.Float(v) if kind == "decimals" else exact(v) for p, v in found.items()}
+
+
+def substituted(s, values):
+    """The system with numbers for its parameters."""
+
+    def put(e):
+        return e.xreplace(values)
+
+    q = s.coordinates
+    forms = [sympy.Add(*(put(a) * c.dot for a, c in zip(w, q, strict=True))) for w in s.variations]
+    pairs = zip(s.entropies, s.friction, strict=True)
+    return da.System(
+        s.name,
+        q,
+        **{kind: put(e) for kind, e in s.energies.items()},
+        entropies=s.entropies,
+        internal_energy=put(s.internal_energy),
+        friction={S: {c: put(f) for c, f in zip(q, row, strict=True)} for S, row in pairs},
+        heat={S: put(P) for S, P in zip(s.entropies, s.heat, strict=True)},
+        conduction={(c.body, put(c.to)): put(c.conductance) for c in s.conduction},
+        forces={c: put(f) for c, f in zip(q, s.forces, strict=True)},
+        dissipation=put(s.dissipation),
+        constraints=[put(c.expression) for c in s.constraints],
+        variations=forms if s.has_own_variations else None,
+    )
+
+
+def asked(system, question):
+    """The answer with exact numbers, or the refusal; and the seconds it took."""
+    start = time.perf_counter()
+    try:
+        answer = QUESTIONS[question](system)
+    except da.DalembertError as refusal:
+        answer = type(refusal).__name__
+    return answer, time.perf_counter() - start
+
+
+def same(one, two):
+    """Whether two answers are the same, expressions by value."""
+    if isinstance(one, dict):
+        return one.keys() == two.keys() and all(same(one[k], two[k]) for k in one)
+    if isinstance(one, list | tuple | sympy.MatrixBase):
+        return len(one) == len(two) and all(map(same, one, two))
+    if isinstance(one, sympy.Basic) and isinstance(two, sympy.Basic):
+        return vanishes(exact(one) - exact(two))
+    if hasattr(one, "growth_vector"):
+        kinds = [[c.kind for c in verdict.constraints] for verdict in (one, two)]
+        return kinds[0] == kinds[1] and one.rank == two.rank and one.growth_vector == two.growth_vector
+    return one == two if one is None or isinstance(one, str) else fast(one) == fast(two)
+
+
+def main(names):
+    """Compare, and print what differs or takes more than twice the time."""
+    warnings.simplefilter("ignore")
+    different, total, slow = 0, [0.0, 0.0], []
+    for name in names:
+        example = da.gallery.load(name)
+        systems = [substituted(example.system, numbers(example, kind)) for kind in ("decimals", "fractions")]
+        for question in QUESTIONS:
+            answers, times = zip(*(asked(s, question) for s in systems), strict=True)
+            total = [a + b for a, b in zip(total, times, strict=True)]
+            if times[0] > 2 * times[1] + 0.1:
+                slow.append(f"{name}, {question}: {times[0]:.2f} s, with fractions {times[1]:.2f} s")
+            if not same(*answers):
+                different += 1
+                print(f"{name}, {question} differs:\n  {answers[0]}\n  {answers[1]}")
+    print(f"{len(names)} systems, {len(QUESTIONS)} questions each: {different} answers differ")
+    print(f"{total[0]:.1f} s with decimals, {total[1]:.1f} s with fractions", *slow, sep="\n")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:] or da.gallery.names())

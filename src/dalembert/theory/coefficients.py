@@ -1,0 +1,103 @@
+"""Coefficients of backward error analysis: where a method has decimals, what is left of cancelling terms goes.
+
+The numbers of the system are letters meanwhile. So the coefficients are those of the method alone: of the size of one, and
+simple fractions where decimals cancel; and a term that is small because a number of the system is small stays.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+import sympy
+from sympy import Expr
+
+from ..decide.decimals import rewritten
+from ..decide.rationals import certain
+from ..model.coordinates import Parameter
+from ..model.system import System
+from ..stepmap import StepMap
+from ..symbolic import Fast, fast, free_names, number, substitute, vanishes
+from .series import Row, expanded
+
+SIMPLE = 100
+"""A number of a system whose numerator times denominator is more than this is a letter while terms are cleaned."""
+
+
+class OneStep(Protocol):
+    """An integrator, as far as it matters here."""
+
+    def step_map(self, system: System) -> StepMap:
+        """The method applied to a system."""
+        ...
+
+
+Numbers = dict[Parameter, Expr]
+"""Letters that stand for numbers of a system."""
+
+
+def lettered(system: System, method: OneStep, stepmap: StepMap) -> tuple[System, StepMap, Numbers]:
+    """The system and its step; where the method has decimals, with letters for the numbers of the system.
+
+    So the coefficients are those of the method alone: of the size of one, and simple fractions where decimals cancel. What
+    rounding leaves can be told from a term that is small because a number of the system is.
+    """
+    import symengine
+
+    shares = stepmap.substeps != (1.0,)
+    if not shares and not any(e.atoms(symengine.RealDouble) for b in stepmap.blocks for e in b.residual):
+        return system, stepmap, {}
+    letters: dict[Expr, Parameter] = {}
+
+    def letter(r: Any, exponent: bool) -> Any:
+        if exponent or not r.is_Rational or abs(r.p) * r.q <= SIMPLE:
+            return r
+        return sympy.sign(r) * letters.setdefault(abs(r), Parameter(f"number.{len(letters) + 1}", positive=True))
+
+    forces = {q: rewritten(f, letter) for q, f in zip(system.coordinates, system.force, strict=True)}
+    plain = System(system.name, system.coordinates, lagrangian=rewritten(system.lagrangian, letter), forces=forces)
+    return plain, method.step_map(plain), {s: r for r, s in letters.items()}
+
+
+def with_numbers(rows: Sequence[Row], numbers: Numbers) -> tuple[tuple[Fast, ...], ...]:
+    """Expressions with the numbers of the system in place of letters."""
+    if not numbers:
+        return tuple(map(tuple, rows))
+    return tuple(tuple(expanded(substitute(e, numbers)) for e in row) for row in rows)
+
+
+def same(a: Fast, b: Fast) -> bool:
+    """Whether two expressions are equal, by value; with decimal coefficients, up to what rounding leaves of them."""
+    rng = random.Random(0)
+    names = sorted(free_names([a, b]))
+    for _ in range(4):
+        at = {name: rng.uniform(0.3, 1.7) for name in names}
+        x, y = number(a, at), number(b, at)
+        if not abs(x - y) <= 1e-9 * (abs(x) + abs(y)):
+            return vanishes(clean([a, -b], 1e-9))
+    return True
+
+
+def clean(parts: list[Fast], rounding: float = 1e-12) -> Fast:
+    """A sum; where coefficients are decimal, what is left of cancelling terms goes, and simple fractions come back."""
+    import symengine
+
+    total = expanded(sum(parts, start=fast(0)))
+    if not total.atoms(symengine.RealDouble):
+        return fast(0) if vanishes(total) else total
+    size = max(abs(c) for e in parts for c in _coefficients(fast(e).expand()).values())
+    kept = {m: c for m, c in _coefficients(total).items() if abs(c) > rounding * size}
+    return sum((_coefficient(c) * fast(m) for m, c in kept.items()), start=fast(0))
+
+
+def _coefficients(e: Fast) -> dict[Fast, float]:
+    """The coefficient of every product of powers in a sum; a number is one of 1."""
+    found = e.as_coefficients_dict().items()
+    return {(fast(1) if m.is_Number else m): float(m * c if m.is_Number else c) for m, c in found}
+
+
+def _coefficient(c: float) -> Fast:
+    """A decimal coefficient as the fraction it stands for, if numerator and denominator are small enough to be sure."""
+    found = certain(c)
+    return fast(c) if found is None else fast(found.numerator) / fast(found.denominator)
