@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from fractions import Fraction
-from functools import reduce
+from functools import lru_cache, reduce
 from typing import TYPE_CHECKING, Any
 
 from ..symbolic import Fast, fast
@@ -126,8 +126,21 @@ def _number(e: Fast) -> Ball:
     if kind == "RealMPFR":
         return flint.arb(str(e))
     if e.is_Rational:
-        return flint.arb(flint.fmpq(int(e.p), int(e.q)))
+        p, q = int(e.p), int(e.q)
+        found = flint.arb(flint.fmpq(p, q))
+        return flint.arb(found.mid(), abs(found).upper() * _ROUNDING) if _was_computed(p, q) else found
     return flint.arb.nan()  # complex, infinite
+
+
+@lru_cache(maxsize=4096)
+def _was_computed(p: int, q: int) -> bool:
+    """Whether a fraction is a decimal of more than fifteen digits, such as the double nearest to 1/3."""
+    if max(abs(p), q).bit_length() < 50:
+        return False
+    tens = 0
+    while 10**tens % q and tens < 400:
+        tens += 1
+    return 10**tens % q == 0 and len(str(abs(p) * 10**tens // q).rstrip("0")) > 15
 
 
 def _power(base: Fast, exponent: Fast, known: dict[Fast, Ball]) -> Ball:
