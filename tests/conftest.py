@@ -24,7 +24,7 @@ LONG = (
     "textbook/test_004_oscillations", "textbook/test_003_constraints", "textbook/test_003_examples",
     "textbook/test_004_examples",
     "textbook/test_004_variations", "textbook/test_000_warming", "textbook/test_000_discrete_thermomechanics",
-    "identities/test_routh", "identities/test_noether",
+    "identities/test_routh", "identities/test_noether", "properties/test_decimal_gallery",
 )  # fmt: skip
 KEPT = 14
 """Of files that take long, one test in so many is in the fast part."""

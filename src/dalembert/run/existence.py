@@ -114,7 +114,8 @@ def existence(
     lane:      of a run that has lanes, the one to look at
     attempts:  how many boxes may be examined
 
-    Exact numbers (sympy.pi, Rational(1, 3)) are taken exactly.
+    Exact numbers (sympy.pi, Rational(1, 3)) and decimals in the system (9.81 is 981/100) are taken exactly; values given as
+    floating-point numbers, and decimals of a method, as the binary numbers that they are.
     """
     question = asked(given, method, at, h, parameters, lane)
     reduced, solved = _eliminated(question)
