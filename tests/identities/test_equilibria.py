@@ -336,7 +336,8 @@ def test_intervals_enclose_all_values(piece):
     ends = np.sort(rng.uniform(-1.9, 1.9, (2, 40, 2)), axis=2)
     ends[:, :10, 1] = ends[:, :10, 0] + 1e-9
     boxes = [Interval(e[:, 0], e[:, 1]) for e in ends]
-    (found,), outside, _ = Enclosure([fast(piece)], ["x", "y"], {})(boxes)
+    (found,), marks = Enclosure([fast(piece)], ["x", "y"], {})(boxes)
+    outside = marks.outside
     value = sympy.lambdify([x, y], piece, ["scipy", "numpy"])
     for _ in range(30):
         at = [b.lo + rng.uniform(0, 1, 40) * (b.hi - b.lo) for b in boxes]

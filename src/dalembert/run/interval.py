@@ -3,12 +3,17 @@
 Every result is rounded outward, so it contains all values that the exact expression takes. Sums, products, quotients
 and roots are correctly rounded in floating point, so one step outward is enough; for the other functions the enclosure
 allows for an error of `ULPS` units in the last place, more than the mathematical libraries in use have.
+
+Functions know their domains. An interval that reaches beyond one is cut, so that the enclosure holds the values on the
+part inside; and the box is marked (`Marks`), so that nobody takes the function for defined on all of it.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from functools import reduce
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -58,13 +63,23 @@ class Interval:
         return _outward(np.minimum.reduce(products), np.maximum.reduce(products))
 
     def __truediv__(self, other: Interval) -> Interval:
-        safe = Interval(np.where(other.has_zero, 1.0, other.lo), np.where(other.has_zero, 1.0, other.hi))
-        inverse = _outward(1 / safe.hi, 1 / safe.lo)
-        return _unless(other.has_zero, self * inverse)
+        """Of a denominator that ends at zero only its one side counts; with zero inside, everything is possible."""
+        top, bottom = np.where(other.lo == 0, 0.0, other.lo), np.where(other.hi == 0, -0.0, other.hi)
+        inverse = _outward(1 / bottom, 1 / top)
+        return _unless((other.lo < 0) & (other.hi > 0), self * inverse)
 
     def scaled(self, factor: Array) -> Interval:
         """Times a number."""
         return self * Interval(factor, factor)
+
+
+def digits(lo: float, hi: float, most: int = 12) -> str:
+    """A number known to lie between two others, with the digits that are proved, and at most so many."""
+    if lo <= 0 <= hi:
+        return "0" if lo == hi else f"0 +- {max(-lo, hi):.1g}"
+    middle = lo / 2 + hi / 2
+    proved = most if lo == hi else math.floor(math.log10(abs(middle))) + 1 - math.ceil(math.log10(hi - lo))
+    return f"{middle:.{min(proved, most)}g}" if proved > 0 else f"{lo:.2g} to {hi:.2g}"
 
 
 def _outward(lo: Array, hi: Array) -> Interval:
@@ -74,7 +89,9 @@ def _outward(lo: Array, hi: Array) -> Interval:
 
 
 def _wide(lo: Array, hi: Array) -> Interval:
-    """Outward by the error of a mathematical library."""
+    """Outward by the error of a mathematical library; a lower end that overflowed is the largest number."""
+    largest = np.finfo(float).max
+    lo, hi = np.minimum(lo, largest), np.maximum(hi, -largest)
     with np.errstate(invalid="ignore"):
         return _outward(lo - ULPS * np.spacing(np.abs(lo)), hi + ULPS * np.spacing(np.abs(hi)))
 
@@ -94,12 +111,17 @@ def _clipped(value: Interval, lo: float, hi: float) -> Interval:
     return Interval(np.maximum(value.lo, lo), np.minimum(value.hi, hi))
 
 
+def _slack(a: Interval) -> Array:
+    """The rounding error of a number of turns, or half turns, made from an angle."""
+    return np.asarray(2.0**-50 * (1 + a.size))
+
+
 def _wave(function: Callable[[Array], Array], top: float) -> Callable[[Interval], Interval]:
     """Sine or cosine, whose maxima are at top + 2 pi k and whose minima half a turn further."""
 
     def enclosed(a: Interval) -> Interval:
-        turn, slack = 2 * np.pi, 1e-9
-        far: Array = np.asarray(~np.isfinite(a.lo) | ~np.isfinite(a.hi) | (a.size > 1e5))
+        turn, slack = 2 * np.pi, _slack(a)
+        far: Array = np.asarray(~np.isfinite(a.size))
         lo, hi = np.where(far, 0.0, a.lo), np.where(far, 1.0, a.hi)
         values = function(lo), function(hi)
 
@@ -119,13 +141,13 @@ def _wave(function: Callable[[Array], Array], top: float) -> Callable[[Interval]
     return enclosed
 
 
-def _tangent(a: Interval) -> Interval:
-    slack = 1e-9
-    with np.errstate(invalid="ignore"):
-        cells = np.floor((a.lo + np.pi / 2) / np.pi - slack), np.floor((a.hi + np.pi / 2) / np.pi + slack)
-        pole: Array = np.asarray(~((cells[0] == cells[1]) & (a.size < 1e5)))
+def _tangent(a: Interval) -> tuple[Interval, Array]:
+    """The tangent, and where a pole may lie inside."""
+    slack = _slack(a)
+    cells = np.floor((a.lo + np.pi / 2) / np.pi - slack), np.floor((a.hi + np.pi / 2) / np.pi + slack)
+    pole: Array = np.asarray(~(cells[0] == cells[1]) | ~np.isfinite(a.size))
     inside = Interval(np.where(pole, 0.0, a.lo), np.where(pole, 0.0, a.hi))
-    return _unless(pole, _wide(np.tan(inside.lo), np.tan(inside.hi)))
+    return _unless(pole, _wide(np.tan(inside.lo), np.tan(inside.hi))), pole
 
 
 Rule = tuple[Callable[[Array], Array], float, float]
@@ -148,30 +170,59 @@ INCREASING: dict[str, Rule] = {
 }  # fmt: skip
 """Increasing functions with their domains."""
 
+OPEN = {"log", "atanh"}
+"""Functions without a value at the ends of their domains."""
+
+
+class Marks(NamedTuple):
+    """What is known of a value besides its interval, as masks over the boxes.
+
+    outside:  it has no value anywhere in the box
+    cut:      it may have none in a part of the box; the interval holds the values on the rest
+    kinked:   a kink or a jump may lie inside, so that derivatives say nothing about differences
+    """
+
+    outside: Any
+    cut: Any
+    kinked: Any
+
+    @property
+    def rough(self) -> Any:
+        """Where derivatives say nothing about differences."""
+        return self.outside | self.cut | self.kinked
+
+    def __or__(self, other: Marks) -> Marks:
+        if other is NONE or self is NONE:
+            return self if other is NONE else other
+        return Marks(*(a | b for a, b in zip(self, other, strict=True)))
+
+
+NONE = Marks(False, False, False)
+
 
 class Enclosure:
     """Some expressions as functions of boxes.
 
-    Calling it gives one interval per expression, and two masks over the boxes: where an expression has no value
-    anywhere in the box, and where a kink or a jump may lie inside, so that derivatives say nothing about differences.
+    Calling it gives one interval per expression, and `Marks` with a row per expression.
     """
 
     def __init__(self, expressions: Sequence[Fast], variables: Sequence[str], constants: Mapping[str, float]):
         self.variables, self.constants = list(variables), dict(constants)
         self.tape: Tape = tape(expressions, dict.fromkeys((*variables, *constants), RUN))
-        self._branches = any(o.op == "select" for o in self.tape.operations)
 
-    def __call__(self, boxes: Sequence[Interval]) -> tuple[list[Interval], Array, Array]:
+    def __call__(self, boxes: Sequence[Interval]) -> tuple[list[Interval], Marks]:
         """`boxes` has one interval (an array over all boxes) per variable."""
         count = len(boxes[0].lo) if boxes else 1
-        play = _Play(self, boxes, count)
+        play = _Play(self, boxes)
         with np.errstate(all="ignore"):
-            done: list[Any] = []
             for o in self.tape.operations:
-                done.append(play.value(o.op, o.args, done))
-        wide = [_broadcast(done[k], count) for k in self.tape.results]
-        outside = np.zeros(count, dtype=bool) if self._branches else play.outside
-        return wide, outside, play.kinked
+                play.append(o.op, o.args)
+        results = self.tape.results
+        rows = (
+            np.array([np.broadcast_to(play.marks[k][i], count) for k in results], dtype=bool).reshape(len(results), count)
+            for i in range(3)
+        )
+        return [_broadcast(play.done[k], count) for k in results], Marks(*rows)
 
 
 def _broadcast(a: Interval, count: int) -> Interval:
@@ -179,16 +230,28 @@ def _broadcast(a: Interval, count: int) -> Interval:
 
 
 class _Play:
-    """One pass over a tape."""
+    """One pass over a tape: `done` has the values so far, `marks` what is known of each."""
 
-    def __init__(self, what: Enclosure, boxes: Sequence[Interval], count: int):
+    def __init__(self, what: Enclosure, boxes: Sequence[Interval]):
         self.known = dict(zip(what.variables, boxes, strict=True))
         self.known |= {name: Interval(value, value) for name, value in what.constants.items()}
-        self.outside, self.kinked = np.zeros(count, dtype=bool), np.zeros(count, dtype=bool)
+        self.done: list[Any] = []
+        self.marks: list[Marks] = []
+        self.own = NONE
 
-    def value(self, op: str, args: tuple[Any, ...], done: Sequence[Any]) -> Any:
+    def append(self, op: str, args: tuple[Any, ...]) -> None:
+        """The value of one more operation, and its marks: those of its arguments, and its own."""
+        self.own = NONE
+        value = self._value(op, args)
+        below = [] if op in ("const", "input", "select") else [self.marks[a] for a in args if isinstance(a, int)]
+        self.done.append(value)
+        self.marks.append(reduce(Marks.__or__, below, self.own))
+
+    def _value(self, op: str, args: tuple[Any, ...]) -> Any:
+        done = self.done
         match op:
             case "const":
+                self.own = NONE if not np.isnan(args[0]) else Marks(True, True, False)  # no branch applies
                 return _constant(args[0])
             case "input":
                 return self.known[args[0]]
@@ -199,7 +262,9 @@ class _Play:
             case "mul":
                 return _square(done[args[0]]) if args[0] == args[1] else done[args[0]] * done[args[1]]
             case "div":
-                return done[args[0]] / done[args[1]]
+                below = done[args[1]]
+                self._mark(outside=(below.lo == 0) & (below.hi == 0), cut=below.has_zero)
+                return done[args[0]] / below
             case "neg":
                 return -done[args[0]]
             case "sqrt":
@@ -208,13 +273,19 @@ class _Play:
             case "call":
                 return self._call(args[0], [done[k] for k in args[1:]])
             case "select":
-                return self._select(*(done[k] for k in args))
+                return self._select(*args)
             case _:
                 return _truth(op, args, done)
 
-    def _inside(self, a: Interval, lo: float, hi: float) -> Interval:
-        """The part of an interval in the domain of a function; boxes with no such part are outside."""
-        self.outside = self.outside | (a.hi < lo) | (a.lo > hi)
+    def _mark(self, outside: Any = False, cut: Any = False, kinked: Any = False) -> None:
+        self.own = self.own | Marks(outside, cut, kinked)
+
+    def _inside(self, a: Interval, lo: float, hi: float, closed: bool = True) -> Interval:
+        """The part of an interval in the domain of a function from `lo` to `hi`."""
+        if closed:
+            self._mark(outside=(a.hi < lo) | (a.lo > hi), cut=(a.lo < lo) | (a.hi > hi))
+        else:
+            self._mark(outside=(a.hi <= lo) | (a.lo >= hi), cut=(a.lo <= lo) | (a.hi >= hi))
         return Interval(np.clip(a.lo, lo, hi), np.clip(a.hi, lo, hi))
 
     def _call(self, name: str, args: Sequence[Interval]) -> Interval:
@@ -222,55 +293,94 @@ class _Play:
         if name in ("sin", "cos"):
             return _wave(np.sin, np.pi / 2)(a) if name == "sin" else _wave(np.cos, 0.0)(a)
         if name == "tan":
-            return _tangent(a)
+            value, pole = _tangent(a)
+            self._mark(cut=pole)
+            return value
         if name in INCREASING:
-            function, lo, hi = INCREASING[name]
-            part = self._inside(a, lo, hi)
-            if name in ("floor", "ceil"):
-                self.kinked = self.kinked | (function(part.lo) != function(part.hi))
-            found = _wide(function(part.lo), function(part.hi))
-            return (
-                Interval(np.maximum(found.lo, 0.0), found.hi) if name == "exp" else found
-            )  # rounded outward, below zero
+            return self._increasing(name, a)
         if name == "acos":
             part = self._inside(a, -1.0, 1.0)
             return _wide(np.arccos(part.hi), np.arccos(part.lo))
         if name == "erfc":
             return Interval(1.0, 1.0) - self._call("erf", args)
         if name in ("cosh", "fabs"):
-            if name == "fabs":
-                self.kinked = self.kinked | a.has_zero
             least = np.where(a.has_zero, 0.0, np.minimum(np.abs(a.lo), np.abs(a.hi)))
-            return Interval(least, a.size) if name == "fabs" else _wide(np.cosh(least), np.cosh(a.size))
+            if name == "cosh":
+                return _wide(np.cosh(least), np.cosh(a.size))
+            self._mark(kinked=a.has_zero)
+            return Interval(least, a.size)
         if name == "pow":
-            return self._call("exp", [self._call("log", [a]) * args[1]])
+            return self._power(a, args[1])
         if name == "atan2":
             return self._angle(a, args[1])
-        self.kinked = np.ones_like(self.kinked)  # nothing is known about the function: no box can be decided
-        return Interval(np.full(len(self.kinked), -np.inf), np.full(len(self.kinked), np.inf))
+        self._mark(cut=True, kinked=True)  # nothing is known about the function: no box can be decided
+        return Interval(-np.inf, np.inf)
+
+    def _increasing(self, name: str, a: Interval) -> Interval:
+        function, lo, hi = INCREASING[name]
+        part = a if (lo, hi) == (-np.inf, np.inf) else self._inside(a, lo, hi, name not in OPEN)
+        if name in ("floor", "ceil"):
+            self._mark(kinked=function(part.lo) != function(part.hi))
+        found = _wide(function(part.lo), function(part.hi))
+        return Interval(np.maximum(found.lo, 0.0), found.hi) if name == "exp" else found  # rounded outward, below zero
+
+    def _power(self, a: Interval, b: Interval) -> Interval:
+        """a^b: for a whole number b by multiplication; for others a must not be negative, nor zero unless b > 0."""
+        if np.ndim(b.lo) == 0 and b.lo == b.hi and b.lo == np.round(b.lo) and np.isfinite(b.lo):
+            if b.lo < 0:
+                self._mark(outside=(a.lo == 0) & (a.hi == 0), cut=a.has_zero)
+                return Interval(1.0, 1.0) / _whole_power(a, -int(b.lo))
+            return _whole_power(a, int(b.lo))
+        part = self._inside(a, 0.0, np.inf)
+        self._mark(outside=(part.hi <= 0) & (b.hi <= 0), cut=(part.lo <= 0) & (b.lo <= 0))
+        logs = _wide(np.log(part.lo), np.log(part.hi))
+        exponent = logs * b
+        found = _wide(np.exp(exponent.lo), np.exp(exponent.hi))
+        return Interval(np.maximum(found.lo, 0.0), found.hi)
 
     def _angle(self, y: Interval, x: Interval) -> Interval:
-        """atan2(y, x): its extremes are at corners, except over the cut."""
+        """atan2(y, x): its extremes are at corners, except over the cut; it has no value at the origin."""
         cut: Array = np.asarray(y.has_zero & (x.lo <= 0))
-        self.kinked = self.kinked | cut
+        at_zero = (y.lo == 0) & (y.hi == 0) & (x.lo == 0) & (x.hi == 0)
+        self._mark(outside=at_zero, cut=y.has_zero & x.has_zero, kinked=cut)
         corners = [np.arctan2(b, a) for b in (y.lo, y.hi) for a in (x.lo, x.hi)]
         found = _wide(np.minimum.reduce(corners), np.maximum.reduce(corners))
         return Interval(np.where(cut, -3.2, found.lo), np.where(cut, 3.2, found.hi))
 
-    def _select(self, condition: tuple[Array, Array], a: Interval, b: Interval) -> Interval:
-        may, may_not = condition
-        self.kinked = self.kinked | (may & may_not)
-        return Interval(
-            np.where(may & may_not, np.minimum(a.lo, b.lo), np.where(may, a.lo, b.lo)),
-            np.where(may & may_not, np.maximum(a.hi, b.hi), np.where(may, a.hi, b.hi)),
+    def _select(self, which: int, first: int, second: int) -> Interval:
+        """One of two values; marks are those of what may be chosen."""
+        (may, may_not), a, b = self.done[which], self.done[first], self.done[second]
+        one, two, given = self.marks[first], self.marks[second], self.marks[which]
+        both: Array = np.asarray(may & may_not)
+
+        def chosen(x: Any, y: Any, mixed: Any) -> Array:
+            return np.where(both, mixed, np.where(may, x, y))
+
+        self.own = given | Marks(
+            chosen(one.outside, two.outside, np.logical_and(one.outside, two.outside)),
+            chosen(one.cut, two.cut, np.logical_or(one.cut, two.cut) | one.outside | two.outside),
+            chosen(one.kinked, two.kinked, True),
         )
+        return Interval(
+            chosen(a.lo, b.lo, np.minimum(np.where(one.outside, np.inf, a.lo), np.where(two.outside, np.inf, b.lo))),
+            chosen(a.hi, b.hi, np.maximum(np.where(one.outside, -np.inf, a.hi), np.where(two.outside, -np.inf, b.hi))),
+        )
+
+
+def _whole_power(a: Interval, n: int) -> Interval:
+    """a^n for a whole number n >= 0."""
+    if n == 0:
+        return Interval(1.0, 1.0)
+    half = _whole_power(a, n // 2)
+    square = _square(half)
+    return square * a if n % 2 else square
 
 
 def _constant(value: float) -> Interval:
     """A number of the expression; what is no short binary fraction was rounded when the tape was made."""
     if not np.isfinite(value):
         return Interval(-np.inf, np.inf)
-    if value.as_integer_ratio()[1] <= 2**20:
+    if abs(value) <= 2.0**53 and value.as_integer_ratio()[1] <= 2**20:
         return Interval(value, value)
     return Interval(np.nextafter(value, -np.inf), np.nextafter(value, np.inf))
 
