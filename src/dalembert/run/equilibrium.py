@@ -17,10 +17,11 @@ from ..model.thermal import mechanical
 from ..shown import Part, Shown, Table
 from ..symbolic import jacobian, substitute
 from ..theory.linear import linearise, refuse_time
-from .interval import Enclosure, Interval, digits
+from .enclosure import Enclosure
+from .interval import Interval, digits
 from .isolate import Found, Problem, Root, balance, isolate, newton
 from .modes import NormalModes, normal_modes
-from .rest import Rest, rest
+from .rest import Rest, inside, rest
 from .stability import Numbers, Stability, stability
 from .values import Array, Values, parameter_values
 
@@ -173,7 +174,7 @@ def equilibria(
         raise StartError("equilibria: a parameter is an array. Give one number each, and call it once for each value.")
     values = {name: float(v) for name, v in given.items()}
     ends = _read_box(system, box)
-    r = rest(system, values, ends)
+    r = rest(system, values, inside(system, ends))
     if r.excess.any():
         return Equilibria(system, ends, (), tuple(r.directions()), (), (_pushed(r),), 0)
     sought = [q for i, q in enumerate(system.coordinates) if i not in r.fixed]

@@ -29,7 +29,8 @@ from ..methods.base import Method
 from ..model.system import System
 from ..shown import Part, Shown, Table
 from ..symbolic import Fast, fast, free_names, gradient, slow, substitute
-from .interval import Enclosure, Interval, Marks, digits
+from .enclosure import Enclosure, Marks
+from .interval import Interval, digits
 from .isolate import Problem
 from .question import Question, asked
 from .ranges import EVERYTHING, between, compare, point, range_of

@@ -22,7 +22,8 @@ import numpy as np
 
 from ..budget import Budget, BudgetSpentError
 from ..symbolic import Fast, fast, jacobian, substitute
-from .interval import Enclosure, Interval
+from .enclosure import Enclosure
+from .interval import Interval
 from .values import Array
 
 FINEST = 1e-10
@@ -213,7 +214,7 @@ def _linear(E: Interval, W: Interval) -> Boxes:
     """Enclosures of y in E + W y = 0, where 1 - C W is small for C about the inverse of W; infinite elsewhere."""
     m = W.lo.shape[2]
     with np.errstate(all="ignore"):
-        known = np.isfinite(W.size).all(axis=(1, 2))
+        known: Array = np.asarray(np.isfinite(W.size).all(axis=(1, 2)))
         size = np.where(known[:, None, None], W.size, 0.0).max(axis=1, initial=0)
         units = _half(size * size)
         W = W.scaled(units[:, None, :])

@@ -18,7 +18,8 @@ from ..model.system import System
 from ..symbolic import Fast, fast, gradient, jacobian, substitute, vanishes
 from ..theory.lagrange import multipliers, reaction
 from ..theory.linear import steady_balance
-from .interval import Enclosure, Interval
+from .enclosure import Enclosure
+from .interval import Interval
 from .isolate import balance
 from .values import Array
 
@@ -61,8 +62,8 @@ class Rest:
         return [{q[i]: float(x) for i, x in enumerate(c) if x} for c in self.free.T]
 
 
-def rest(system: System, values: Mapping[str, float], box: Mapping[Coordinate, tuple[float, float]]) -> Rest:
-    """The equations of rest for given parameters; `box` says where samples are taken."""
+def rest(system: System, values: Mapping[str, float], points: Array) -> Rest:
+    """The equations of rest for given parameters; `points` are positions, one per row, at which samples are taken."""
     q, names = system.coordinates, [m.name for m in multipliers(system)]
     still = dict.fromkeys(system.velocities, 0)
     plain = [substitute(e, still) for e in steady_balance(system)]
@@ -72,15 +73,26 @@ def rest(system: System, values: Mapping[str, float], box: Mapping[Coordinate, t
     equations = [e - r for e, r in zip(plain, forces, strict=True)]
     at_zero = [substitute(c.expression, still) for c in system.constraints]
     equations += [e for e in at_zero if e != 0]
-    at, slopes, forms_at = _samples(
-        equations, [c.name for c in q], unknown, values, [box.get(c, (-1.3, 1.7)) for c in q]
-    )
+    at, slopes, forms_at = _samples(equations, [c.name for c in q], unknown, values, points)
     free, fixed = _echelon(*_common_kernel(slopes))
     rows, dropped = _echelon(*_common_kernel(np.concatenate([slopes, forms_at], axis=2).swapaxes(1, 2)))
     excess = rows @ (at.sum(axis=0) / max(len(at), 1))
     size = np.abs(rows) @ np.abs(at).max(axis=0, initial=0)
     excess = np.where(np.abs(excess) <= 1e-10 * size, 0.0, excess)
     return Rest(system, dict(values), tuple(equations), tuple(unknown), free.T, fixed, rows, dropped, excess)
+
+
+def inside(system: System, box: Mapping[Coordinate, tuple[float, float]]) -> Array:
+    """Points in a box; coordinates without an interval are angles, or the equations do not contain them."""
+    ends = np.array([box.get(c, (-1.3, 1.7)) for c in system.coordinates], dtype=float)
+    return np.random.default_rng(0).uniform(ends[:, 0], ends[:, 1], (24, len(ends)))
+
+
+def around(place: Sequence[float]) -> Array:
+    """Points at all distances from a place, since it is not known at which one the equations change."""
+    rng = np.random.default_rng(0)
+    far = np.exp2(np.arange(-200.0, 201.0, 4.0))[:, None, None]
+    return np.asarray(place + (far * rng.uniform(-1, 1, (len(far), 3, len(place)))).reshape(-1, len(place)))
 
 
 def _silent(plain: Sequence[Fast], forms: Sequence[Sequence[Fast]]) -> bool:
@@ -94,10 +106,9 @@ def _silent(plain: Sequence[Fast], forms: Sequence[Sequence[Fast]]) -> bool:
 
 
 def _samples(
-    equations: Sequence[Fast], x: Sequence[str], y: Sequence[str], values: Mapping[str, float],
-    box: Sequence[tuple[float, float]],
+    equations: Sequence[Fast], x: Sequence[str], y: Sequence[str], values: Mapping[str, float], points: Array
 ) -> tuple[Array, Array, Array]:  # fmt: skip
-    """The equations, their derivatives by x and those by y at random points where they have values.
+    """The equations, their derivatives by x and those by y at some points where they have values.
 
     y enters linearly. What it multiplies is a sample of its own, so that nothing depends on how large y is.
     """
@@ -105,14 +116,15 @@ def _samples(
     columns = [[gradient(e, [fast(s)])[0] for e in equations] for s in y]
     plain = [substitute(e, dict.fromkeys(y, 0)) for e in equations]
     entries = [d for part in (plain, *columns) for row in jacobian(part, [fast(s) for s in x]) for d in row]
-    ends = np.array(box, dtype=float).reshape(-1, 2)
-    points = np.random.default_rng(0).uniform(ends[:, 0], ends[:, 1], (24, n))
     found, marks = Enclosure([*plain, *(c for part in columns for c in part), *entries], list(x), values)(
         [Interval(p, p) for p in points.T]
     )
-    zero = [a.has_zero if i >= k else np.zeros(24, dtype=bool) for i, a in enumerate(found)]  # up to rounding
+    # Up to rounding: what may be zero is zero, and what has lost half of its digits says nothing.
+    with np.errstate(invalid="ignore"):
+        lost = np.array([~(a.hi - a.lo <= 1e-9 * a.size) & ~a.has_zero for a in found[k:]])
+    zero = [np.zeros(len(points), dtype=bool)] * k + [a.has_zero for a in found[k:]]
     table = np.where(marks.outside, np.nan, [np.where(z, 0.0, a.middle) for z, a in zip(zero, found, strict=True)]).T
-    table = table[np.isfinite(table).all(axis=1)]
+    table = table[np.isfinite(table).all(axis=1) & ~lost.any(axis=0)]
     count, first = len(table), k * (1 + len(y))
     parts = table[:, first:].reshape(count, 1 + len(y), k, n)
     forms = table[:, k:first].reshape(count, len(y), k).swapaxes(1, 2)
@@ -122,13 +134,10 @@ def _samples(
 
 def _common_kernel(matrices: Array) -> tuple[Array, Array]:
     """What all matrices annihilate, as rows in which components have units of their own, and these units."""
-    n = matrices.shape[2]
-    if not len(matrices):
-        return np.zeros((0, n)), np.ones(n)
-    rows, columns = balance(np.abs(matrices).max(axis=0)[None])
-    stacked = (matrices * rows[0][None, :, None]).reshape(-1, n) * columns[0]
-    _, found, right = np.linalg.svd(stacked, full_matrices=True)
-    rank = int((found > 1e-9 * found.max(initial=0)).sum())
+    stacked = matrices.reshape(-1, matrices.shape[2])
+    rows, columns = balance(stacked[None])
+    _, found, right = np.linalg.svd(stacked * rows[0][:, None] * columns[0], full_matrices=True)
+    rank = int((found > 1e-11 * found.max(initial=0)).sum())
     return np.asarray(right[rank:]), columns[0]
 
 

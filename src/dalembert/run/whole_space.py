@@ -18,7 +18,8 @@ import sympy
 
 from ..budget import Budget
 from ..symbolic import Fast, fast, slow, substitute
-from .interval import Enclosure, Interval
+from .enclosure import Enclosure
+from .interval import Interval
 from .isolate import Problem, Root, isolate, newton, rank, tightened
 from .values import Array
 
@@ -133,7 +134,11 @@ def units(problem: Problem) -> Array:
         x, reach = np.zeros((1, n)), np.zeros(n)
         for _ in range(4):
             f, J, _ = problem.at(x)
-            x = x - (problem.inverse(J, 1e-12) @ f[:, :, None])[:, :, 0] if np.isfinite(J).all() else np.full((1, n), np.nan)
+            x = (
+                x - (problem.inverse(J, 1e-12) @ f[:, :, None])[:, :, 0]
+                if np.isfinite(J).all()
+                else np.full((1, n), np.nan)
+            )
             reach = np.fmax(reach, np.abs(x[0]))
     size = np.where(np.isfinite(found), found, reach)
     return np.where((size > 0) & np.isfinite(size), np.exp2(np.round(np.log2(np.where(size > 0, size, 1)))), 1.0)
