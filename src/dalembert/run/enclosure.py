@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..engine.lower import RUN, Tape, tape
-from ..symbolic import Fast
+from ..symbolic import Fast, fast, free_names, substitute
 from .interval import INCREASING, OPEN, Interval, square, tangent, wave, whole_power, wide
 from .values import Array
 
@@ -52,7 +52,11 @@ class Enclosure:
 
     def __init__(self, expressions: Sequence[Fast], variables: Sequence[str], constants: Mapping[str, float]):
         self.variables, self.constants = list(variables), dict(constants)
-        self.tape: Tape = tape(expressions, dict.fromkeys((*variables, *constants), RUN))
+        whole = {
+            fast(n): int(constants[n]) for n in _exponents(expressions) & set(constants) if constants[n].is_integer()
+        }
+        plain = [substitute(e, whole) for e in expressions] if whole else expressions
+        self.tape: Tape = tape(plain, dict.fromkeys((*variables, *constants), RUN))
 
     def __call__(self, boxes: Sequence[Interval]) -> tuple[list[Interval], Marks]:
         """`boxes` has one interval (an array over all boxes) per variable."""
@@ -69,6 +73,21 @@ class Enclosure:
             for i in range(3)
         )
         return [_broadcast(play.done[k], count) for k in results], Marks(*rows)
+
+
+def _exponents(expressions: Sequence[Fast]) -> set[str]:
+    """The names of all symbols in exponents: powers of whole numbers have other domains than the rest."""
+    found: set[str] = set()
+    left, seen = [fast(e) for e in expressions], set[Fast]()
+    while left:
+        e = left.pop()
+        if e in seen:
+            continue
+        seen.add(e)
+        if e.is_Pow:
+            found |= free_names([e.args[1]])
+        left += [a for a in e.args if hasattr(a, "is_Pow")]
+    return found
 
 
 def _broadcast(a: Interval, count: int) -> Interval:

@@ -29,8 +29,9 @@ class Interval:
 
     @property
     def middle(self) -> Array:
-        """A number inside."""
-        return np.asarray(np.clip(self.lo / 2 + self.hi / 2, self.lo, self.hi))
+        """A number inside; not-a-number if it is everything."""
+        with np.errstate(invalid="ignore"):
+            return np.asarray(np.clip(self.lo / 2 + self.hi / 2, self.lo, self.hi))
 
     @property
     def size(self) -> Array:

@@ -124,6 +124,14 @@ class Problem:
         """About the inverse of Jacobians; see the function `inverse`."""
         return inverse(J, self._weights, least)
 
+    def proves(self, lo: Array, hi: Array) -> tuple[Array, Array, Array]:
+        """Which boxes hold exactly one solution, since K(X) lies inside X; and K(X).
+
+        With more equations than unknowns that there is one at all is not proved.
+        """
+        lower, upper, norm, gone, _ = self.krawczyk(lo, hi)
+        return ~gone & (norm < 1) & ((lower > lo) & (upper < hi)).all(axis=1), lower, upper
+
     def krawczyk(self, lo: Array, hi: Array) -> tuple[Array, Array, Array, Array, Array]:
         """K(X) for each box: corners; the norm of 1 - Y J(X); which boxes hold no solution; the sizes of J(X).
 
@@ -160,8 +168,10 @@ def balance(matrices: Array) -> tuple[Array, Array]:
     rows, columns = np.ones(a.shape[:2]), np.ones((a.shape[0], a.shape[2]))
     for _ in range(12):
         b = a * rows[:, :, None] * columns[:, None, :]
-        rows = rows * _half(b.max(axis=2, initial=0))
-        columns = columns * _half(b.max(axis=1, initial=0))
+        change = _half(b.max(axis=2, initial=0)), _half(b.max(axis=1, initial=0))
+        rows, columns = rows * change[0], columns * change[1]
+        if (change[0] == 1).all() and (change[1] == 1).all():
+            break
     return rows, columns
 
 
@@ -337,8 +347,7 @@ def _verify(problem: Problem, lo: Array, hi: Array, found: Found) -> None:
             return
         reach = np.maximum(factor * size, 4 * blur + 4 * np.spacing(np.abs(start)))
         box = start - reach, start + reach
-        lower, upper, norm, gone, _ = problem.krawczyk(*box)
-        proved = ~gone & (norm < 1) & ((lower > box[0]) & (upper < box[1])).all(axis=1)
+        proved, lower, upper = problem.proves(*box)
         inner = tightened(problem, lower[proved], upper[proved])
         for a, b, c, d in zip(*inner, box[0][proved], box[1][proved], strict=True):
             if not any(((a <= r.outer_hi) & (b >= r.outer_lo)).all() for r in found.roots):

@@ -114,6 +114,11 @@ def normal_modes(system: System, *, at: Any, parameters: Values | None = None) -
         raise StartError(f"normal_modes: at contains {min(map(str, strange))}, which has no value. Give numbers.")
     lin = linearise(system, about=at, parameters={p: values[p.name] for p in system.parameters})
     numbers = Numbers(lin)
+    if numbers.is_singular:
+        raise StartError(
+            "normal_modes: the mass matrix is singular at this state, so the motion near it is not determined. Use other "
+            "coordinates near it."
+        )
     state = {s.name: float(e) for s, e in lin.about.items()}
     place = {q.name: state.get(q.name, 0.0) for q in system.coordinates}
     free, family = _family(system, values, place, at_rest=not any(v.name in state for v in system.velocities))

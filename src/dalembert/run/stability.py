@@ -13,6 +13,7 @@ from ..symbolic import Fast, fast, gradient, jacobian, magnitude, number, substi
 from ..theory.linear import Linearisation, steady_balance
 from .enclosure import Enclosure
 from .interval import Interval
+from .isolate import rank
 from .rest import around
 from .values import Array
 
@@ -65,6 +66,11 @@ class Numbers:
     def reduced(self, matrix: Array) -> Array:
         """A matrix of all coordinates, between allowed displacements."""
         return np.asarray(self.tests.T @ matrix @ self.basis)
+
+    @property
+    def is_singular(self) -> bool:
+        """Whether the mass matrix does not determine the accelerations."""
+        return bool(rank(self.reduced(self.M), 1e-12) < self.basis.shape[1])
 
     @cached_property
     def flow(self) -> Array:
@@ -126,6 +132,10 @@ def stability(numbers: Numbers, values: Mapping[str, float], free: Array, family
     free:    directions along which the equations do not change, as columns
     family:  the dimension of the set of equilibria near this one, as far as it is known
     """
+    if numbers.is_singular:
+        return Stability(
+            "undecided", "the mass matrix is singular there, so the motion near it is not determined", np.zeros(0)
+        )
     s, system = numbers.exponents, numbers.lin.system
     scale = float(np.abs(s).max(initial=0))
     zeros = int((np.abs(s) <= ZERO * scale).sum())

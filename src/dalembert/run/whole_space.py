@@ -97,8 +97,8 @@ class _Chart(Problem):
         return found
 
 
-def _cleared(e: Fast, tails: Sequence[str]) -> Fast:
-    """The same zeros for w > 0: the highest power of 1/w is divided out."""
+def _cleared(e: Fast, tails: Sequence[str]) -> Fast | None:
+    """The same zeros for w > 0: the highest power of 1/w is divided out; None where it is not real as it stands."""
     symbols = {name: sympy.Symbol(name, positive=True) for name in tails}
     plain = slow(e, []).xreplace({sympy.Symbol(name): w for name, w in symbols.items()})
     # sqrt(1 + 1/w^2) is sqrt(1 + w^2)/w: SymPy takes the factor out where it sees one
@@ -110,7 +110,7 @@ def _cleared(e: Fast, tails: Sequence[str]) -> Fast:
         powers = [t.as_powers_dict().get(w, sympy.S.Zero) for t in terms]
         least = min((p for p in powers if p.is_Rational), default=sympy.S.Zero)
         terms = tuple(t * w**-least for t in terms) if least < 0 else terms
-    return fast(sympy.Add(*terms))
+    return None if any(t.has(sympy.I) for t in terms) else fast(sympy.Add(*terms))
 
 
 def units(problem: Problem) -> Array:
