@@ -1,4 +1,4 @@
-"""Equilibria, stability, normal modes and steps of a system in other units: the same counts and verdicts, the scaled numbers."""
+"""Equilibria, stability, normal modes and steps in other units: the same counts and verdicts, the scaled numbers."""
 
 from __future__ import annotations
 
@@ -79,7 +79,8 @@ def same(system, parameters, box, rng, decades=12):
 
 GALLERY = {
     "harmonic-oscillator": 2, "pendulum": 0, "pendulum-cartesian": 2, "double-pendulum": 0, "cart-pendulum": 0,
-    "bead-on-rotating-hoop": 0, "two-pulleys-with-spring": 2, "knife-edge": 0, "rolling-disk": 0, "spring-pendulum-on-slider": 2,
+    "bead-on-rotating-hoop": 0, "two-pulleys-with-spring": 2, "knife-edge": 0, "rolling-disk": 0,
+    "spring-pendulum-on-slider": 2,
     "pendulum-on-circle": 0, "two-discs-on-incline": 3, "block-on-incline": 2, "particle": 2, "damped-spring": 4,
     "sliding-ladder-with-bead": 1,
 }  # fmt: skip
