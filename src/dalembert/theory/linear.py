@@ -29,13 +29,8 @@ from ..model.thermal import mechanical
 from ..shown import Part, Shown
 from ..symbolic import Fast, fast, free_names, gradient, jacobian, magnitude, number, slow, substitute, vanishes
 from .lagrange import euler_lagrange, mass_matrix, multipliers, reaction
-from .matrices import determinant, is_zero, kernel, neat, part, pivots, size_of
-
-NEAR = 1e-8
-"""A state given in numbers is taken for steady if it is nearer than this, relative, to one that is."""
-
-ROUNDED = 1e-13
-"""What is smaller than this fraction of the terms it is the sum of is rounding."""
+from .matrices import determinant, is_zero, kernel, neat, part, pivots
+from .steady import refuse_unsteady
 
 
 def steady_balance(system: System) -> list[Fast]:
@@ -227,7 +222,7 @@ def linearise(system: System, *, about: Any, parameters: Mapping[Any, Any] | Non
     reactions = _multipliers(system, matrices, at)
     put = dict(zip(multipliers(system), reactions, strict=True))
     matrices = {k: a.xreplace(put).applyfunc(neat) for k, a in matrices.items()}
-    _refuse_unsteady(system, matrices | {"reactions": reactions}, at)
+    refuse_unsteady(system, expressions, matrices | {"reactions": reactions}, at)
     if computed:
         matrices = {name: a.applyfunc(_rounded) for name, a in matrices.items()}
     shown = {s: at[s] for s in (*q, *velocity) if s in at and (s in q or not at[s].is_zero)}
@@ -318,7 +313,7 @@ def _refuse_missing(system: System, names: set[str], moving: Mapping[Coordinate,
         raise ModelError(f"about: no position for {', '.join(map(str, left))}. Add about={{{example}}}.")
 
 
-# multipliers, and whether the state is steady
+# multipliers
 
 
 def _multipliers(system: System, matrices: Mapping[str, Matrix], at: Mapping[Symbol, Any]) -> tuple[Expr, ...]:
@@ -335,72 +330,6 @@ def _multipliers(system: System, matrices: Mapping[str, Matrix], at: Mapping[Sym
     columns = list(pivots(forms))
     solution = forms[:, columns].T.LUsolve(balance[columns, :])
     return tuple(neat(e) for e in solution)
-
-
-def _refuse_unsteady(system: System, matrices: Mapping[str, Matrix], at: Mapping[Symbol, Any]) -> None:
-    """The constraints and the equations must hold at the state."""
-    q, parts = system.coordinates, _coefficients(system)
-    known = {**at, **dict(zip(multipliers(system), matrices["reactions"], strict=True))}
-    values = {s.name: number(e, {}) for s, e in known.items() if not e.free_symbols}
-    reach = _reach(q, matrices["second"], at)
-    rows = zip(
-        system.constraints, parts["constraints"], matrices["constraints"], matrices["rates"].tolist(), strict=True
-    )
-    for c, (e,), value, row in rows:
-        if not _holds(e, [fast(a) for a in c.coefficients], value, row, q, reach, values):
-            raise ModelError(f"about: the state violates {c.expression} = 0: its value there is {value}.")
-    equations = zip(
-        q, parts["residual"], parts["zeroth"], matrices["residual"], matrices["zeroth"].tolist(), strict=True
-    )
-    for c, (e,), slopes, value, row in equations:
-        if not _holds(e, slopes, value, row, q, reach, values):
-            raise ModelError(
-                f"about: this state is neither an equilibrium nor a steady motion: in the equation of {c} a force of "
-                f"{neat(-value)} is left over. dalembert.equilibria(system, ...) finds the equilibria."
-            )
-
-
-def _reach(q: Sequence[Coordinate], masses: Matrix, at: Mapping[Symbol, Any]) -> list[float]:
-    """The size of each coordinate: its own, or that of another one, compared by the root of the mass, free of units."""
-    sizes = [size_of(at.get(c, 0)) for c in q]
-    roots = [size_of(masses[i, i]) ** 0.5 for i in range(len(q))]
-    largest = max((s * r for s, r in zip(sizes, roots, strict=True)), default=0.0)
-    return [max(s, largest / r if r else 0.0) for s, r in zip(sizes, roots, strict=True)]
-
-
-def _holds(
-    e: Fast, slopes: Sequence[Fast], value: Expr, row: Sequence[Expr], q: Sequence[Coordinate],
-    reach: Sequence[float], values: Mapping[str, float],
-) -> bool:  # fmt: skip
-    """Whether an expression vanishes at the state; in numbers, up to rounding or to a relative change NEAR of the state.
-
-    slopes, row:  its derivatives by the coordinates, as expressions and at the state
-    reach:        how large each coordinate is
-    """
-    if value.free_symbols:
-        return vanishes(value)
-    if value.is_Rational:
-        return bool(value == 0)
-    left = abs(number(value, {}))
-    if left <= ROUNDED * number(magnitude(e), values):
-        return True
-    sizes = [size_of(a) for a in row]
-    if left <= NEAR * sum(a * r for a, r in zip(sizes, reach, strict=True)):
-        return True
-    bends = (a * _bend(d, c, a, values) for a, d, c in zip(sizes, slopes, q, strict=True) if a)
-    return left <= NEAR * sum(bends)
-
-
-def _bend(slope: Fast, q: Coordinate, size: float, values: Mapping[str, float]) -> float:
-    """How far a coordinate has to move until a slope changes by a tenth; 0 if it does not change."""
-    if q.name not in free_names([slope]):
-        return 0.0
-    here = values.get(q.name, 0.0)
-    start = number(slope, {**values, q.name: here})
-    for k in range(-200, 201, 4):
-        if abs(number(slope, {**values, q.name: here + 2.0**k}) - start) > 0.1 * size:
-            return 2.0**k
-    return 0.0
 
 
 # matrices for reading
