@@ -145,14 +145,15 @@ def units(problem: Problem) -> Array:
 
 
 def _balanced(problem: Problem, far: Array) -> Array:
-    """The distance from zero, the same for all unknowns, at which a step of Newton's method is shortest beside it."""
+    """The least distance from zero, the same for all unknowns, at which Newton's step is about shortest beside it."""
     x = far[:, None] * np.ones(problem.n)
     f, J, _ = problem.at(x)
     good = np.isfinite(f).all(axis=1) & np.isfinite(J).all(axis=(1, 2)) & np.abs(J).any(axis=(1, 2))
     if not good.any():
         return np.ones(problem.n)
     step = np.abs((problem.inverse(J[good], 1e-12) @ f[good][:, :, None])[:, :, 0]).max(axis=1) / np.abs(far[good])
-    return np.full(problem.n, np.abs(far[good][np.nanargmin(step)]))
+    step = np.nan_to_num(step, nan=np.inf)
+    return np.full(problem.n, np.abs(far[good][step <= 2 * step.min()]).min())
 
 
 def near(problem: Problem, starts: Array, budget: Budget) -> Solutions:
