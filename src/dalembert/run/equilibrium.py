@@ -15,15 +15,17 @@ from ..model.coordinates import Coordinate
 from ..model.system import System
 from ..model.thermal import mechanical
 from ..shown import Part, Shown, Table
+from ..symbolic import jacobian, substitute
 from ..theory.linear import linearise, refuse_time
-from .interval import Enclosure, Interval
-from .isolate import Found, Problem, Root, isolate, newton
+from .enclosure import Enclosure
+from .interval import Interval, digits
+from .isolate import Found, Problem, Root, balance, isolate, newton
 from .modes import NormalModes, normal_modes
-from .rest import Rest, rest
+from .rest import Rest, inside, rest
 from .stability import Numbers, Stability, stability
 from .values import Array, Values, parameter_values
 
-EDGE = 1e-9
+EDGE = 1e-12
 """The edges belong to the box; they are moved outward by this fraction of its width."""
 
 Box = Mapping[Coordinate, tuple[float, float]]
@@ -53,7 +55,7 @@ class Equilibrium(Shown):
         return next(x for s, x in self.state.items() if s.name == name)
 
     def _parts(self) -> Sequence[Part]:
-        at = ", ".join(f"{q} = {_short(self.state[q])}" for q in self.system.coordinates)
+        at = ", ".join(f"{q} = {_place(self, q)}" for q in self.system.coordinates)
         forces = [f"lambda_{a + 1} = {_short(x)}" for a, x in enumerate(self.multipliers)]
         sure = [] if self.proved else ["uniqueness is proved, existence only to rounding"]
         return [
@@ -130,9 +132,7 @@ class Equilibria(Shown, Sequence[Equilibrium]):
         columns = [q for q in self.system.coordinates if not any(d == {q: 1.0} for d in self.free)]
         m = len(self.system.constraints)
         head = (*(str(q) for q in columns), *(f"lambda_{a + 1}" for a in range(m)), "stability")
-        rows = [
-            (*(_short(e.state[q]) for q in columns), *map(_short, e.multipliers), e.stability.verdict) for e in self
-        ]
+        rows = [(*(_place(e, q) for q in columns), *map(_short, e.multipliers), e.stability.verdict) for e in self]
         if rows:
             lines.append(Table(head, rows))
             lines += [f"{', '.join(which)}. {reason}" for reason, which in self._reasons().items()]
@@ -142,7 +142,13 @@ class Equilibria(Shown, Sequence[Equilibrium]):
 
 
 def _short(x: float) -> str:
-    return f"{x:.8g}" if abs(x) > 1e-13 else "0"
+    return f"{x:.8g}"
+
+
+def _place(e: Equilibrium, q: Coordinate) -> str:
+    """A coordinate at an equilibrium, with the digits that are proved; 0 if it may be zero."""
+    x = e.state[q]
+    return _short(x) if x == 0 or q not in e.enclosure else digits(*e.enclosure[q], most=8)
 
 
 def _direction(d: Mapping[Coordinate, float]) -> str:
@@ -168,12 +174,12 @@ def equilibria(
         raise StartError("equilibria: a parameter is an array. Give one number each, and call it once for each value.")
     values = {name: float(v) for name, v in given.items()}
     ends = _read_box(system, box)
-    r = rest(system, values, ends)
+    r = rest(system, values, inside(system, ends))
     if r.excess.any():
         return Equilibria(system, ends, (), tuple(r.directions()), (), (_pushed(r),), 0)
     sought = [q for i, q in enumerate(system.coordinates) if i not in r.fixed]
     equations = [r.equations[i] for i in r.kept]
-    periodic = {q for q in sought if _is_periodic(r, q)}
+    periodic = {q for q in sought if _is_periodic(r, q, ends)}
     ends |= {q: (-np.pi, np.pi) for q in sought if q in periodic and q not in ends}
     _refuse_unbounded(sought, ends)
     anchors = {q: sum(ends.get(q, (0.0, 0.0))) / 2 for i, q in enumerate(system.coordinates) if i in r.fixed}
@@ -183,9 +189,9 @@ def equilibria(
     lo, hi = _corners(r, sought, ends)
     whole = isolate(problem, lo, hi, Budget(attempts)) if sought else _nothing(problem)
     turns = np.array([2 * np.pi if q in periodic and _is_turn(ends[q]) else 0.0 for q in sought])
-    roots = _once(whole.roots, np.array([ends[q][1] for q in sought]), turns, len(sought))
+    roots = _once(whole.roots, hi, turns, 4 * EDGE * (hi - lo))
     found = [_equilibrium(r, sought, anchors, values, point, root) for point, root in roots]
-    found.sort(key=lambda e: [round(e.state[q], 9) for q in sought])
+    found.sort(key=lambda e: [round(e.state[q] / w, 9) for q, w in zip(sought, hi - lo, strict=True)])
     regions = _regions(problem, whole, sought, hi - lo)
     return Equilibria(
         system, {q: ends[q] for q in sought}, tuple(found), tuple(r.directions()), regions, (), whole.examined
@@ -238,23 +244,24 @@ def _corners(r: Rest, sought: Sequence[Coordinate], ends: Box) -> tuple[Array, A
 
 
 def _is_turn(ends: tuple[float, float]) -> bool:
-    return abs(ends[1] - ends[0] - 2 * np.pi) <= 1e-9
+    return abs(ends[1] - ends[0] - 2 * np.pi) <= EDGE * 2 * np.pi
 
 
-def _is_periodic(r: Rest, q: Coordinate) -> bool:
-    """Whether the equations have the period 2 pi in a coordinate; by value at sample points."""
+def _is_periodic(r: Rest, q: Coordinate, ends: Box) -> bool:
+    """Whether the equations have the period 2 pi in a coordinate; by value at sample points, up to rounding."""
     names = [*(c.name for c in r.system.coordinates), *r.unknown]
-    points = np.random.default_rng(1).uniform(0.3, 1.7, (12, len(names)))
-    shifted = points.copy()
-    shifted[:, names.index(q.name)] += 2 * np.pi
-    both = Interval(np.vstack([points, shifted]), np.vstack([points, shifted]))
-    found, _, _ = Enclosure(r.equations, names, r.values)([Interval(c, c) for c in both.lo.T])
-    table = np.stack([a.middle for a in found], axis=1)
-    first, second = table[:12], table[12:]
-    good = np.isfinite(first).all(axis=1) & np.isfinite(second).all(axis=1)
-    return bool(
-        good.any() and np.abs(first - second)[good].max(initial=0) <= 1e-10 * np.abs(first[good]).max(initial=0)
-    )
+    places = np.array([ends.get(c, (0.3, 1.7)) for c in r.system.coordinates] + [(0.3, 1.7)] * len(r.unknown))
+    points = np.random.default_rng(1).uniform(places[:, 0], places[:, 1], (12, len(names)))
+    boxes = [Interval(np.concatenate([c, c]), np.concatenate([c, c])) for c in points.T]
+    j, turn = names.index(q.name), Interval(*np.nextafter(2 * np.pi, [0.0, 7.0]))
+    first, second = Interval(points[:, j], points[:, j]), Interval(points[:, j], points[:, j]) + turn
+    boxes[j] = Interval(np.concatenate([first.lo, second.lo]), np.concatenate([first.hi, second.hi]))
+    parts = [substitute(e, dict.fromkeys(r.unknown, 0)) for e in r.equations]
+    parts += [c for row in jacobian(r.equations, r.unknown) for c in row]
+    found, marks = Enclosure(parts, names, r.values)(boxes)
+    good = ~marks.outside[:, :12] & ~marks.outside[:, 12:]
+    same = [(a.lo[:12] <= a.hi[12:]) & (a.hi[:12] >= a.lo[12:]) for a in found]
+    return bool(good.any() and all((s | ~g).all() for s, g in zip(same, good, strict=True)))
 
 
 # what was found
@@ -275,17 +282,22 @@ def _pushed(r: Rest) -> str:
     return f"there is no equilibrium: along {along} there is a constant force of {-r.excess[k]:.8g}"
 
 
-def _once(roots: Sequence[Root], top: Array, turns: Array, n: int) -> list[tuple[Array, Root]]:
-    """Each solution once: positions a whole turn apart are the same, and the one at the upper edge is shown."""
+def _once(roots: Sequence[Root], top: Array, turns: Array, near: Array) -> list[tuple[Array, Root]]:
+    """Each solution once: positions a whole turn apart are the same, and the one at the upper edge is shown.
+
+    top:    the upper corner of the box
+    near:   two positions nearer than this are one
+    """
     found: list[tuple[Array, Root]] = []
     again: list[tuple[Array, Root]] = []
+    n = len(top)
     for root in roots:
-        x = root.point.copy()
-        low = (turns > 0) & (np.abs(x[:n] - (top - turns)) <= 1e-8)
+        x = np.where((root.lo <= 0) & (root.hi >= 0), 0.0, root.point)
+        low = (turns > 0) & (np.abs(x[:n] - (top - turns)) <= near)
         x[:n] += np.where(low, turns, 0.0)
         (again if low.any() else found).append((x, root))
     for x, root in again:
-        if not any((np.abs(x[:n] - other[:n]) <= 1e-7).all() for other, _ in found):
+        if not any((np.abs(x[:n] - other[:n]) <= near).all() for other, _ in found):
             found.append((x, root))
     return found
 
@@ -298,12 +310,18 @@ def _equilibrium(
     moved = {**anchors, **dict(zip(sought, point[:n].tolist(), strict=True))}
     state: dict[Symbol, float] = {q: moved[q] + 0.0 for q in system.coordinates} | dict.fromkeys(system.velocities, 0.0)
     forces = tuple(point[n:].tolist()) if r.unknown else (0.0,) * len(system.constraints)
-    shift = point[:n] - root.point[:n]
-    enclosure = {q: (float(root.lo[i] + shift[i]), float(root.hi[i] + shift[i])) for i, q in enumerate(sought)}
+    turned = Interval(root.lo[:n], root.hi[:n]) + Interval(*_turn(point[:n] - root.point[:n]))
+    enclosure = {q: (float(turned.lo[i]), float(turned.hi[i])) for i, q in enumerate(sought)}
     numbers = {p: values[p.name] for p in system.parameters}
     lin = Numbers(linearise(system, about=state, parameters=numbers))
     verdict = stability(lin, values | {s.name: x for s, x in state.items()}, r.free, r.family)
     return Equilibrium(system, numbers, state, forces, enclosure, root.exists, verdict)
+
+
+def _turn(shift: Array) -> tuple[Array, Array]:
+    """By how much positions were moved: not at all, or by 2 pi, which lies between these numbers."""
+    moved = np.abs(shift) > np.pi
+    return np.where(moved, np.nextafter(2 * np.pi, 0), 0.0), np.where(moved, np.nextafter(2 * np.pi, 7), 0.0)
 
 
 def _regions(problem: Problem, whole: Found, sought: Sequence[Coordinate], width: Array) -> tuple[Region, ...]:
@@ -313,13 +331,8 @@ def _regions(problem: Problem, whole: Found, sought: Sequence[Coordinate], width
         return ()
     lo, hi = np.concatenate([a for a, _ in boxes]), np.concatenate([b for _, b in boxes])
     spread = np.random.default_rng(2).uniform(lo.min(axis=0) - width / 2, hi.max(axis=0) + width / 2, (32, len(width)))
-    slopes = problem.at(np.hstack([spread, np.ones((32, problem.m))]))[1]
-    usual = (
-        float(np.median(np.linalg.norm(slopes[np.isfinite(slopes).all(axis=(1, 2))], axis=(1, 2))))
-        if len(slopes)
-        else 0
-    )
-    return tuple(_region(problem, lo[k], hi[k], sought, width, usual) for k in _touching(lo, hi, width))
+    slopes = problem.at(np.hstack([spread, np.zeros((32, problem.m))]))[1]
+    return tuple(_region(problem, lo[k], hi[k], sought, width, slopes) for k in _touching(lo, hi, width))
 
 
 def _touching(lo: Array, hi: Array, width: Array) -> list[Array]:
@@ -343,8 +356,10 @@ def _touching(lo: Array, hi: Array, width: Array) -> list[Array]:
     return [np.flatnonzero(label[cells] == c) for c in range(count)]
 
 
-def _region(problem: Problem, lo: Array, hi: Array, sought: Sequence[Coordinate], width: Array, usual: float) -> Region:
-    """What is known about some boxes that hang together; `usual` is the size of the Jacobian elsewhere."""
+def _region(
+    problem: Problem, lo: Array, hi: Array, sought: Sequence[Coordinate], width: Array, slopes: Array
+) -> Region:
+    """What is known about some boxes that hang together; `slopes` are Jacobians elsewhere in the box."""
     n = problem.n
     pick = np.unique(np.linspace(0, len(lo) - 1, 8).astype(int))
     middle = (lo[pick] + hi[pick]) / 2
@@ -361,9 +376,7 @@ def _region(problem: Problem, lo: Array, hi: Array, sought: Sequence[Coordinate]
         why = "an expression has no bounded value there" if small else "no equilibrium was found there, raise attempts="
         return Region(box, None, 0, f"{why}; none could be excluded")
     x = points[near][0]
-    sizes = np.linalg.svd(problem.at(x[None])[1][0], compute_uv=False)
-    rank = int((sizes > 1e-6 * max(sizes[0], usual, 1e-300)).sum())
-    missing = problem.n + problem.m - rank
+    missing = problem.n + problem.m - _rank_beside(problem.at(x[None])[1][0], slopes)
     if missing and not small:
         reason = f"the equilibria there are not isolated; they form a family of dimension {missing}"
     elif missing:
@@ -371,6 +384,14 @@ def _region(problem: Problem, lo: Array, hi: Array, sought: Sequence[Coordinate]
     else:
         reason = "there is an equilibrium, but it could not be proved to be the only one; raise attempts="
     return Region(box, dict(zip(sought, x[:n].tolist(), strict=True)), missing, reason)
+
+
+def _rank_beside(J: Array, others: Array) -> int:
+    """The rank of a Jacobian, an entry being zero if it is small beside its usual size and nothing else is large."""
+    typical = np.vstack([np.nan_to_num(np.abs(others), nan=0.0, posinf=0.0), np.abs(J)[None]])
+    rows, columns = balance(np.median(typical, axis=0)[None] + np.abs(J)[None])
+    sizes = np.linalg.svd(J * rows[0][:, None] * columns[0], compute_uv=False)
+    return int((sizes > 1e-6).sum())
 
 
 __all__ = ["Equilibria", "Equilibrium", "NormalModes", "Region", "equilibria", "normal_modes"]

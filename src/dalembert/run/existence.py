@@ -29,13 +29,14 @@ from ..methods.base import Method
 from ..model.system import System
 from ..shown import Part, Shown, Table
 from ..symbolic import Fast, fast, free_names, gradient, slow, substitute
-from .interval import Enclosure
+from .enclosure import Enclosure, Marks
+from .interval import Interval, digits
 from .isolate import Problem
 from .question import Question, asked
 from .ranges import EVERYTHING, between, compare, point, range_of
 from .trajectory import Trajectory
 from .values import Array, Values
-from .whole_space import LONG, MOST, Corners, Solutions, all_solutions, near
+from .whole_space import LONG, MOST, Corners, Solutions, all_solutions, near, units
 
 Verdict = Literal["exists", "none", "undecided"]
 
@@ -85,7 +86,7 @@ class Existence(Shown):
         lines: list[Part] = [f"{self.title}: {_SAID[self.verdict]}", self.reason]
         if self.steps:
             keys = list(self.steps[0].end)
-            rows = [tuple(f"{s.end[k]:.12g}" for k in keys) for s in self.steps[:_SHOWN]]
+            rows = [tuple(digits(*s.enclosure[k]) for k in keys) for s in self.steps[:_SHOWN]]
             lines.append(Table(tuple(str(k) for k in keys), rows))
             if len(self.steps) > _SHOWN:
                 lines.append(f"and {len(self.steps) - _SHOWN} more")
@@ -130,8 +131,8 @@ def existence(
             f"no equation is bounded away from zero while {', '.join(question.free)} run over everything. Give them values.",
             tried=tuple(tried),
         )  # fmt: skip
-    known, solutions = _searched(reduced, forms, attempts, tried)
-    steps = tuple(_step(question, solved, lo, hi, reduced.unknowns) for lo, hi in known)
+    solutions = _searched(reduced, forms, attempts, tried)
+    steps = _steps(question, solved, solutions, reduced.unknowns)
     verdict: Verdict = "exists" if steps else "none" if solutions.complete else "undecided"
     reason = _reason(solutions, reduced.unknowns)
     return Existence(question.title, verdict, steps, solutions.complete, reason, tried=tuple(tried))
@@ -161,8 +162,8 @@ def _linear(equations: Sequence[Fast], names: Sequence[str], question: Question)
             (slope,) = gradient(e, [name])
             if slope == 0 or free_names([slope]) & unknown:
                 continue
-            values, _, _ = Enclosure([slope], [], question.constants)([])
-            if not values[0].has_zero.any():
+            values, marks = Enclosure([slope], [], question.constants)([])
+            if not values[0].has_zero.any() and not marks.outside.any():
                 return k, name, slope
     return None
 
@@ -171,8 +172,15 @@ def _by_elimination(question: Question, reduced: Question, solved: Mapping[str, 
     """The verdict where every equation was linear in some unknown."""
     if reduced.equations or reduced.unknowns or question.free:
         return None
-    step = _step(question, solved, np.zeros(0), np.zeros(0), ())
-    return Existence(question.title, "exists", (step,), True, "its equations are linear: there is exactly one")
+    step, marks = _step(question, solved, np.zeros(0), np.zeros(0), ())
+    why = "its equations are linear"
+    if marks.outside.any():
+        return Existence(question.title, "none", (), True, f"{why}, and where they hold an expression has no value")
+    if marks.cut.any():
+        return Existence(
+            question.title, "undecided", (), False, f"{why}; whether all expressions have values there is not decided"
+        )
+    return Existence(question.title, "exists", (step,), True, f"{why}: there is exactly one")
 
 
 # bounds
@@ -239,20 +247,24 @@ def _excluded(forms: Sequence[tuple[Expr, Expr]], names: Sequence[str], boxes: S
 # search
 
 
-def _searched(
-    q: Question, forms: Sequence[tuple[Expr, Expr]], attempts: int, tried: list[str]
-) -> tuple[list[Corners], Solutions]:
+def _searched(q: Question, forms: Sequence[tuple[Expr, Expr]], attempts: int, tried: list[str]) -> Solutions:
     """Solutions by Newton's method, then all of them by boxes; those nearest to rest first."""
     x = list(q.unknowns)
-    problem = Problem(q.equations, x, [], q.constants)
+    unit = units(Problem(q.equations, x, [], q.constants))
+    equations = [
+        substitute(e, {fast(n): float(s) * fast(n) for n, s in zip(x, unit, strict=True)}) for e in q.equations
+    ]
+    problem = Problem(equations, x, [], q.constants)
     starts = _starts(len(x))
     tried.append(f"Newton's method from {len(starts)} points, each end examined by Krawczyk's test")
     known = near(problem, starts, Budget(attempts // 4))
-    solutions = all_solutions(q.equations, x, q.constants, known, attempts)
-    solutions.undecided = _excluded(forms, x, solutions.undecided)
+    solutions = all_solutions(equations, x, q.constants, known, attempts)
+    solutions.found.sort(key=lambda box: float(np.abs(box[0]).max()))
+    solutions.found = [(lo * unit, hi * unit) for lo, hi in solutions.found]  # powers of two: nothing is rounded
+    solutions.undecided = _excluded(forms, x, [(lo * unit, hi * unit) for lo, hi in solutions.undecided])
     if solutions.searched:
         tried.append(f"all of space in {solutions.examined} boxes: {len(solutions.undecided)} are undecided")
-    return sorted(solutions.found, key=lambda box: float(np.abs(box[0]).max())), solutions
+    return solutions
 
 
 def _reason(solutions: Solutions, x: Sequence[str]) -> str:
@@ -285,13 +297,27 @@ def _starts(n: int) -> Array:
     return np.vstack([np.zeros((1, n)), *(x * rng.uniform(-1, 1, (20, n)) for x in sizes[1:])])
 
 
-def _step(question: Question, solved: Mapping[str, Fast], lo: Array, hi: Array, x: Sequence[str]) -> Step:
-    """The end of a step from an enclosure of the unknowns left after elimination."""
-    from .interval import Interval
+def _steps(question: Question, solved: Mapping[str, Fast], solutions: Solutions, x: Sequence[str]) -> tuple[Step, ...]:
+    """The steps that solutions are; what was eliminated has to have a value there, too."""
+    steps, kept = [], []
+    for lo, hi in solutions.found:
+        step, marks = _step(question, solved, lo, hi, x)
+        if marks.outside.any():
+            continue
+        if marks.cut.any():
+            solutions.undecided.append((lo, hi))
+            continue
+        steps.append(step)
+        kept.append((lo, hi))
+    solutions.found = kept
+    return tuple(steps)
 
+
+def _step(question: Question, solved: Mapping[str, Fast], lo: Array, hi: Array, x: Sequence[str]) -> tuple[Step, Marks]:
+    """The end of a step from an enclosure of the unknowns left after elimination, and where it may have no value."""
     places = {fast(n): e for n, e in solved.items()}
     ends = [substitute(e, places) for e in question.ends.values()]
     boxes = [Interval(lo[j : j + 1], hi[j : j + 1]) for j in range(len(x))]
-    values, _, _ = Enclosure(ends, list(x), question.constants)(boxes)
-    intervals = {s: (float(v.lo[0]), float(v.hi[0])) for s, v in zip(question.ends, values, strict=True)}
-    return Step({s: a / 2 + b / 2 for s, (a, b) in intervals.items()}, intervals)
+    values, marks = Enclosure([*ends, *solved.values()], list(x), question.constants)(boxes)
+    intervals = {s: (float(v.lo[0]), float(v.hi[0])) for s, v in zip(question.ends, values, strict=False)}
+    return Step({s: 0.0 if a <= 0 <= b else a / 2 + b / 2 for s, (a, b) in intervals.items()}, intervals), marks

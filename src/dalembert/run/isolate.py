@@ -22,11 +22,15 @@ import numpy as np
 
 from ..budget import Budget, BudgetSpentError
 from ..symbolic import Fast, fast, jacobian, substitute
-from .interval import Enclosure, Interval
+from .enclosure import Enclosure
+from .interval import Interval
 from .values import Array
 
-FINEST = 1e-7
+FINEST = 1e-10
 """Boxes are cut down to this fraction of the whole."""
+
+ROUNDING = 2.0**-50
+"""A few units in the last place: what is nearer than this, relative, cannot be told apart."""
 
 Boxes = tuple[Array, Array]
 """Lower and upper corners, shape (boxes, variables)."""
@@ -72,49 +76,128 @@ class Problem:
         self._first = Enclosure([*plain, *columns], list(x), constants)
         self._values = Enclosure(list(equations), names, constants)
         self._both = Enclosure([*equations, *entries], names, constants)
+        self._weights, self._weights_y = np.ones(self.k), np.ones(self.k)
 
-    def at(self, x: Array) -> tuple[Array, Array]:
-        """f and its Jacobian at some points, in ordinary numbers."""
-        values, _, _ = self._both(_columns(x, x))
-        numbers = np.stack([v.middle for v in values], axis=1)
-        return numbers[:, : self.k], numbers[:, self.k :].reshape(-1, self.k, self.n + self.m)
+    def at(self, x: Array) -> tuple[Array, Array, Array]:
+        """f and its Jacobian at some points, in ordinary numbers, and the error that rounding leaves in f."""
+        values, marks = self._both(_columns(x, x))
+        middles = [v.middle for v in values[: self.k]] + [np.where(v.has_zero, 0.0, v.middle) for v in values[self.k :]]
+        numbers = np.where(marks.outside, np.nan, middles).T
+        with np.errstate(invalid="ignore"):
+            blur = np.stack([v.hi - v.lo for v in values[: self.k]], axis=1)
+        return numbers[:, : self.k], numbers[:, self.k :].reshape(-1, self.k, self.n + self.m), blur
+
+    def weigh(self, lo: Array, hi: Array) -> None:
+        """Set the weights of the equations, where there are more of them than unknowns, by their slopes in a box of x.
+
+        The slopes of one small box would not do: an equation that hardly changes there would weigh as much as the others.
+        """
+        if not self.m and self.k == self.n:
+            return
+        x = np.random.default_rng(3).uniform(lo, hi, (32, self.n))
+        values, _ = self._first(_columns(x, x))
+        if self.m:
+            slopes = np.abs(_matrix(values[self.k :], self.k, self.m).middle)
+            self._weights_y = balance(np.nan_to_num(slopes, posinf=0.0).max(axis=0)[None])[0][0]
+        a, b, _ = self.whole(x, x)
+        with np.errstate(invalid="ignore"):
+            J = np.abs(self.at(np.nan_to_num(a / 2 + b / 2, posinf=0.0, neginf=0.0))[1])
+        self._weights = balance(np.nan_to_num(J, posinf=0.0).max(axis=0)[None])[0][0]
 
     def whole(self, lo: Array, hi: Array) -> tuple[Array, Array, Array]:
         """Boxes of (x, y) over boxes of x: lower corners, upper corners; and which boxes hold no solution.
 
         Where y cannot be bounded its interval is infinite.
         """
-        values, outside, _ = self._first(_columns(lo, hi))
+        values, marks = self._first(_columns(lo, hi))
         gone = np.logical_or.reduce(
-            [outside, *(~e.has_zero for e, w in zip(values, self._with_y, strict=False) if not w)]
+            [*marks.outside, *(~e.has_zero for e, w in zip(values, self._with_y, strict=False) if not w)]
         )
         if not self.m:
             return lo, hi, gone
-        ends = _linear(_matrix(values[: self.k], self.k, 1), _matrix(values[self.k :], self.k, self.m))
+        E, W = _matrix(values[: self.k], self.k, 1), _matrix(values[self.k :], self.k, self.m)
+        weights = self._weights_y[:, None]
+        ends = _linear(E.scaled(weights), W.scaled(weights))
         return np.hstack([lo, ends[0]]), np.hstack([hi, ends[1]]), gone
 
+    def inverse(self, J: Array, least: float = 1e-15) -> Array:
+        """About the inverse of Jacobians; see the function `inverse`."""
+        return inverse(J, self._weights, least)
+
+    def proves(self, lo: Array, hi: Array) -> tuple[Array, Array, Array]:
+        """Which boxes hold exactly one solution, since K(X) lies inside X; and K(X).
+
+        With more equations than unknowns that there is one at all is not proved.
+        """
+        lower, upper, norm, gone, _ = self.krawczyk(lo, hi)
+        return ~gone & (norm < 1) & ((lower > lo) & (upper < hi)).all(axis=1), lower, upper
+
     def krawczyk(self, lo: Array, hi: Array) -> tuple[Array, Array, Array, Array, Array]:
-        """K(X) for each box: corners; the norm of 1 - Y J(X); which boxes hold no solution; the sizes of J(X)."""
+        """K(X) for each box: corners; the norm of 1 - Y J(X); which boxes hold no solution; the sizes of J(X).
+
+        K says something only where f is differentiable on the whole box: elsewhere it is everything, and the norm infinite.
+        """
         with np.errstate(all="ignore"):
             return self._krawczyk(lo, hi)
 
     def _krawczyk(self, lo: Array, hi: Array) -> tuple[Array, Array, Array, Array, Array]:
         n = self.n + self.m
-        values, outside, kinked = self._both(_columns(lo, hi))
-        gone = outside | np.logical_or.reduce([~v.has_zero for v in values[: self.k]])
+        values, marks = self._both(_columns(lo, hi))
+        gone = np.logical_or.reduce([*marks.outside[: self.k], *(~v.has_zero for v in values[: self.k])])
         J = _matrix(values[self.k :], self.k, n)
-        finite = np.isfinite(J.lo).all(axis=(1, 2)) & np.isfinite(J.hi).all(axis=(1, 2))
-        known = finite & ~kinked & np.isfinite(lo).all(axis=1) & np.isfinite(hi).all(axis=1)
-        Y = np.linalg.pinv(np.where(known[:, None, None], J.middle, 0.0))
+        finite = np.isfinite(J.size).all(axis=(1, 2)) & np.isfinite(lo).all(axis=1) & np.isfinite(hi).all(axis=1)
+        known = finite & ~marks.rough.any(axis=0)
+        Y = self.inverse(np.where(known[:, None, None], J.middle, 0.0))
         c = np.clip(lo / 2 + hi / 2, lo, hi)
         f = _matrix(self._values(_columns(c, c))[0], self.k, 1)
         spread = Interval(lo[:, :, None], hi[:, :, None]) - Interval(c[:, :, None], c[:, :, None])
         rest = Interval(*(np.broadcast_to(np.eye(n), (len(lo), n, n)),) * 2) - _times(Interval(Y, Y), J)
         K = Interval(c[:, :, None], c[:, :, None]) - _times(Interval(Y, Y), f) + _times(rest, spread)
-        norm = ((rest.size @ spread.size) / np.maximum(spread.size, 1e-300)).max(axis=(1, 2)) * (1 + 1e-12)
+        norm = ((rest.size @ spread.size) / spread.size).max(axis=(1, 2)) * (1 + 1e-12)
         lower = np.where(known[:, None], K.lo[:, :, 0], -np.inf)
         upper = np.where(known[:, None], K.hi[:, :, 0], np.inf)
         return lower, upper, np.where(known & ~np.isnan(norm), norm, np.inf), gone, J.size
+
+
+def balance(matrices: Array) -> tuple[Array, Array]:
+    """Factors of rows and of columns, powers of two, that bring the largest entries of all of them near one.
+
+    With them nothing depends on the units of unknowns and equations (D. Ruiz, 2001).
+    """
+    a = np.abs(matrices)
+    rows, columns = np.ones(a.shape[:2]), np.ones((a.shape[0], a.shape[2]))
+    for _ in range(12):
+        b = a * rows[:, :, None] * columns[:, None, :]
+        change = _half(b.max(axis=2, initial=0)), _half(b.max(axis=1, initial=0))
+        rows, columns = rows * change[0], columns * change[1]
+        if (change[0] == 1).all() and (change[1] == 1).all():
+            break
+    return rows, columns
+
+
+def _half(size: Array) -> Array:
+    """About 1/sqrt(size), a power of two; 1 for zero."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where((size > 0) & np.isfinite(size), np.exp2(-np.round(np.log2(size) / 2)), 1.0)
+
+
+def inverse(matrices: Array, weights: Array, least: float = 1e-15) -> Array:
+    """About the inverse of each matrix, whatever the units; singular values below `least`, relative, count as zero.
+
+    Where there are more equations (rows) than unknowns, `weights` says how much each of them counts.
+    """
+    square = matrices.shape[1] == matrices.shape[2]
+    rows, columns = balance(matrices if square else matrices * weights[:, None])
+    rows = rows if square else np.broadcast_to(weights, rows.shape)
+    scaled = matrices * rows[:, :, None] * columns[:, None, :]
+    return np.asarray(columns[:, :, None] * np.linalg.pinv(scaled, rcond=least) * rows[:, None, :])
+
+
+def rank(matrix: Array, least: float = 1e-9) -> int:
+    """The rank of one matrix, whatever the units; singular values below `least`, relative, count as zero."""
+    rows, columns = balance(matrix[None])
+    found = np.linalg.svd(matrix * rows[0][:, None] * columns[0], compute_uv=False)
+    return int((found > least * found.max(initial=0)).sum())
 
 
 def _matrix(values: Sequence[Interval], rows: int, columns: int) -> Interval:
@@ -141,7 +224,10 @@ def _linear(E: Interval, W: Interval) -> Boxes:
     """Enclosures of y in E + W y = 0, where 1 - C W is small for C about the inverse of W; infinite elsewhere."""
     m = W.lo.shape[2]
     with np.errstate(all="ignore"):
-        known = np.isfinite(W.lo).all(axis=(1, 2)) & np.isfinite(W.hi).all(axis=(1, 2))
+        known: Array = np.asarray(np.isfinite(W.size).all(axis=(1, 2)))
+        size = np.where(known[:, None, None], W.size, 0.0).max(axis=1, initial=0)
+        units = _half(size * size)
+        W = W.scaled(units[:, None, :])
         C = np.linalg.pinv(np.where(known[:, None, None], W.middle, 0.0))
         right = -_times(Interval(C, C), E)
         rest = (Interval(np.eye(m), np.eye(m)) - _times(Interval(C, C), W)).size.sum(axis=2) * (1 + 1e-12)
@@ -149,12 +235,14 @@ def _linear(E: Interval, W: Interval) -> Boxes:
         bound = np.where(known & (norm < 0.9), right.size.max(axis=(1, 2)) / (1 - norm), np.inf) * (1 + 1e-12)
         slack = np.where(np.isfinite(bound)[:, None], rest * bound[:, None], np.inf) * (1 + 1e-12)
         lo, hi = np.nextafter(right.lo[:, :, 0] - slack, -np.inf), np.nextafter(right.hi[:, :, 0] + slack, np.inf)
-    return np.where(np.isnan(lo), -np.inf, lo), np.where(np.isnan(hi), np.inf, hi)
+        y = Interval(lo, hi).scaled(units)
+    return np.where(np.isnan(y.lo), -np.inf, y.lo), np.where(np.isnan(y.hi), np.inf, y.hi)
 
 
 def isolate(problem: Problem, lo: Array, hi: Array, budget: Budget) -> Found:
     """All solutions with x between two corners; the budget counts boxes."""
     found, width = Found(), hi - lo
+    problem.weigh(lo, hi)
     boxes: Boxes = (lo[None], hi[None])
     try:
         while len(boxes[0]):
@@ -163,6 +251,8 @@ def isolate(problem: Problem, lo: Array, hi: Array, budget: Budget) -> Found:
             boxes = _generation(problem, boxes, width, found)
     except (BudgetSpentError, KeyboardInterrupt):
         found.undecided.append(boxes)
+    n = problem.n  # a solution near the box may lie beyond its edge
+    found.roots = [r for r in found.roots if ((r.hi[:n] >= lo) & (r.lo[:n] <= hi)).all()]
     return found
 
 
@@ -184,7 +274,8 @@ def _generation(problem: Problem, boxes: Boxes, width: Array, found: Found) -> B
     settled: Array = _covered(found.roots, lo, hi) | ((norm < 1) & _holds_root(found.roots, lo, hi))
     new_lo, new_hi, sizes = new_lo[~settled], new_hi[~settled], sizes[~settled]
     x_lo, x_hi = new_lo[:, :n], new_hi[:, :n]
-    fine = ((x_hi - x_lo) <= FINEST * width).all(axis=1)
+    least = np.maximum(FINEST * width, ROUNDING * np.maximum(np.abs(x_lo), np.abs(x_hi)))
+    fine = ((x_hi - x_lo) <= least).all(axis=1)
     if fine.any():
         found.undecided.append((x_lo[fine], x_hi[fine]))
     return _cut(x_lo[~fine], x_hi[~fine], width, sizes[~fine][:, :, :n])
@@ -220,46 +311,55 @@ def _holds_root(roots: Sequence[Root], lo: Array, hi: Array) -> Array:
 
 def newton(problem: Problem, x: Array, steps: int = 60) -> Array:
     """Solutions near some points, in ordinary numbers; not-a-number where the search does not settle."""
-    change = np.zeros_like(x)
+    change, blur, size = np.zeros_like(x), np.zeros_like(x), np.abs(x)
     with np.errstate(all="ignore"):
         for _ in range(steps if len(x) else 0):
-            f, J = problem.at(x)
+            f, J, error = problem.at(x)
             known = np.isfinite(f).all(axis=1) & np.isfinite(J).all(axis=(1, 2)) & np.isfinite(x).all(axis=1)
             lost: Array = np.asarray(~known)
             f, J = np.where(lost[:, None], np.nan, f), np.where(lost[:, None, None], 0.0, J)
-            change = (np.linalg.pinv(J, rcond=1e-12) @ f[:, :, None])[:, :, 0]
+            Y = problem.inverse(J, 1e-12)
+            change, blur = (Y @ f[:, :, None])[:, :, 0], (np.abs(Y) @ error[:, :, None])[:, :, 0]
             x = x - change
-            if (lost | (np.abs(change) <= 1e-14 * (1 + np.abs(x))).all(axis=1)).all():
+            if (lost | (np.abs(change) <= np.maximum(ROUNDING * np.abs(x), blur)).all(axis=1)).all():
                 break
-        settled: Array = np.asarray((np.abs(change) <= 1e-6 * (1 + np.abs(x))).all(axis=1))
+        near = np.maximum(1e-6 * np.maximum(np.abs(x), size), 2 * blur)
+        settled: Array = np.asarray((np.abs(change) <= near).all(axis=1))
     return np.where(settled[:, None], x, np.nan)
 
 
 def _verify(problem: Problem, lo: Array, hi: Array, found: Found) -> None:
     """Look for a solution near each box and prove that it is one, and the only one in a box around it."""
-    start = newton(problem, np.clip((lo + hi) / 2, lo, hi), steps=12)
-    size = np.maximum(hi - lo, 1e-13 * (1 + np.abs(lo)))
+    if not len(lo):
+        return
+    start = newton(problem, np.clip(lo / 2 + hi / 2, lo, hi), steps=12)
+    size = hi - lo
     with np.errstate(invalid="ignore"):
-        near = (np.abs(start - (lo + hi) / 2) <= 2 * size).all(axis=1)
+        near = (np.abs(start - (lo / 2 + hi / 2)) <= 2 * size + ROUNDING * np.abs(start)).all(axis=1)
     start, size = start[near], size[near]
-    for factor in (1.2, 0.5, 0.1, 1e-2, 1e-4, 1e-6):
+    # The point itself, as a box, shows how far rounding moves it: no smaller box can be proved.
+    lower, upper, *_ = problem.krawczyk(start, start)
+    blur = np.nan_to_num(np.maximum(upper - start, start - lower), posinf=0.0)
+    for factor in (1.2, 0.5, 0.1, 1e-2, 1e-4, 1e-6, 0.0):
         new = ~_covered(found.roots, start, start)
-        start, size = start[new], size[new]
+        start, size, blur = start[new], size[new], blur[new]
         if not len(start):
             return
-        reach = np.maximum(factor * size, 1e-14 * (1 + np.abs(start)))
+        reach = np.maximum(factor * size, 4 * blur + 4 * np.spacing(np.abs(start)))
         box = start - reach, start + reach
-        lower, upper, norm, gone, _ = problem.krawczyk(*box)
-        proved = ~gone & (norm < 1) & ((lower > box[0]) & (upper < box[1])).all(axis=1)
-        inner = _shrunk(problem, lower[proved], upper[proved])
+        proved, lower, upper = problem.proves(*box)
+        inner = tightened(problem, lower[proved], upper[proved])
         for a, b, c, d in zip(*inner, box[0][proved], box[1][proved], strict=True):
-            if not _covered(found.roots, a[None], b[None])[0]:
+            if not any(((a <= r.outer_hi) & (b >= r.outer_lo)).all() for r in found.roots):
                 found.roots.append(Root(a, b, c, d, problem.k <= problem.n + problem.m))
 
 
-def _shrunk(problem: Problem, lo: Array, hi: Array) -> Boxes:
-    """Enclosures of solutions made as narrow as they get."""
-    for _ in range(4 if len(lo) else 0):
+def tightened(problem: Problem, lo: Array, hi: Array) -> Boxes:
+    """Enclosures of solutions, made as narrow as Krawczyk's operator makes them."""
+    for _ in range(60 if len(lo) else 0):
         lower, upper, *_ = problem.krawczyk(lo, hi)
-        lo, hi = np.maximum(lo, lower), np.minimum(hi, upper)
+        new = np.maximum(lo, lower), np.minimum(hi, upper)
+        if not (new[1] - new[0] < 0.99 * (hi - lo)).any():
+            break
+        lo, hi = new
     return lo, hi

@@ -14,7 +14,7 @@ from ..model.system import System
 from ..model.thermal import mechanical
 from ..shown import Part, Shown, Table
 from ..theory.linear import Linearisation, contained, linearise
-from .rest import rest
+from .rest import around, rest
 from .stability import ZERO, Numbers, Stability, stability
 from .values import Array, Values, parameter_values
 
@@ -89,8 +89,6 @@ class NormalModes(Shown, Sequence[Mode]):
 
 def _component(x: complex) -> str:
     """One component of a shape; a part that is rounding noise beside the other is left out."""
-    if abs(x) < 1e-12:
-        return "0"
     if abs(x.imag) <= 1e-12 * abs(x):
         return f"{x.real:.5g}"
     return f"{x.imag:.5g}i" if abs(x.real) <= 1e-12 * abs(x) else f"{x.real:.5g}{x.imag:+.5g}i"
@@ -116,6 +114,11 @@ def normal_modes(system: System, *, at: Any, parameters: Values | None = None) -
         raise StartError(f"normal_modes: at contains {min(map(str, strange))}, which has no value. Give numbers.")
     lin = linearise(system, about=at, parameters={p: values[p.name] for p in system.parameters})
     numbers = Numbers(lin)
+    if numbers.is_singular:
+        raise StartError(
+            "normal_modes: the mass matrix is singular at this state, so the motion near it is not determined. Use other "
+            "coordinates near it."
+        )
     state = {s.name: float(e) for s, e in lin.about.items()}
     place = {q.name: state.get(q.name, 0.0) for q in system.coordinates}
     free, family = _family(system, values, place, at_rest=not any(v.name in state for v in system.velocities))
@@ -133,7 +136,7 @@ def _entries(at: Any) -> list[Any]:
 def _family(system: System, values: dict[str, float], place: dict[str, float], at_rest: bool) -> tuple[Array, int]:
     """The free directions and the dimension of the family: of states of rest, or of steady motions."""
     if at_rest:
-        r = rest(system, values, {q: (place[q.name] - 0.5, place[q.name] + 0.5) for q in system.coordinates})
+        r = rest(system, values, around([place[q.name] for q in system.coordinates]))
         return r.free, r.family
     names = contained(system)
     columns = [np.eye(len(place))[:, i] for i, q in enumerate(system.coordinates) if q.name not in names]
@@ -157,14 +160,14 @@ def _conservative(numbers: Numbers) -> list[Mode]:
     modes = []
     for w, u in zip(squares, vectors.T, strict=True):
         s = 0j if abs(w) <= 1e-12 * size else complex(np.sqrt(-w)) if w < 0 else complex(0, np.sqrt(w))
-        modes.append(Mode(s, _named(numbers, _turned(numbers.basis @ u))))
+        modes.append(Mode(s / numbers.time, _named(numbers, _turned(numbers.basis @ u))))
     return modes
 
 
 def _general(numbers: Numbers) -> list[Mode]:
     """One mode for each pair of complex exponents and for each real one."""
     exponents, vectors = np.linalg.eig(numbers.flow)
-    scale = max(float(np.abs(exponents).max(initial=0)), 1e-300)
+    scale = float(np.abs(exponents).max(initial=0))
     zero = np.abs(exponents) <= ZERO * scale
     exponents = np.where(zero, 0.0, exponents)
     exponents = np.where(np.abs(exponents.imag) <= 1e-12 * scale, exponents.real, exponents)
@@ -174,7 +177,9 @@ def _general(numbers: Numbers) -> list[Mode]:
     for k in order:
         u = numbers.displacements @ vectors[: numbers.displacements.shape[1], k]
         mass = float(np.real(u.conj() @ numbers.M @ u))
-        modes.append(Mode(complex(exponents[k]), _named(numbers, _turned(u / np.sqrt(mass) if mass > 0 else u))))
+        modes.append(
+            Mode(complex(exponents[k]) / numbers.time, _named(numbers, _turned(u / np.sqrt(mass) if mass > 0 else u)))
+        )
     return modes
 
 
@@ -187,8 +192,10 @@ def _turned(u: Array) -> Array:
 
 
 def _named(numbers: Numbers, u: Array) -> dict[Coordinate, complex]:
-    q = numbers.lin.system.coordinates
-    real = np.abs(np.imag(u)).max(initial=0) <= 1e-12 * np.abs(u).max(initial=0)
+    """Own components as displacements; one that is rounding noise beside the largest is zero."""
+    q, size = numbers.lin.system.coordinates, np.abs(u).max(initial=0)
+    real = np.abs(np.imag(u)).max(initial=0) <= 1e-12 * size
+    u = np.where(np.abs(u) <= 1e-12 * size, 0.0, u) * numbers.units
     return {c: float(np.real(x)) if real else complex(x) for c, x in zip(q, u, strict=True)}
 
 

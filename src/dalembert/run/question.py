@@ -153,7 +153,7 @@ def _satisfied(system: DiscreteSystem, law: Fast, state: Mapping[str, float]) ->
     if free_names([law]) - set(state):
         return False
     value, size = number(law, state), number(magnitude(law), state)
-    if not abs(value) <= OFF * max(size, 1e-300):
+    if not abs(value) <= OFF * size:
         raise StartError(
             f"at: the pair violates {system.read(law)} = 0: its value is {value:.6g}. Leave out the entropies at its end, "
             f"and they follow from the laws; or correct the second position."

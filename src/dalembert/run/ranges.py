@@ -39,7 +39,10 @@ class Range:
 
     def misses_zero(self) -> bool:
         """Whether zero is certainly not taken."""
-        below, above = compare(self.lo, sympy.S.Zero), compare(self.hi, sympy.S.Zero)
+        try:
+            below, above = compare(self.lo, sympy.S.Zero), compare(self.hi, sympy.S.Zero)
+        except UnknownSignError:
+            return False
         return below > 0 or above < 0 or (below == 0 and not self.low) or (above == 0 and not self.high)
 
     def holds_zero(self) -> bool:
@@ -149,6 +152,8 @@ def _power(base: Range, exponent: Expr) -> Range:
         return _even(base, lambda x: x**exponent) if int(exponent) % 2 == 0 else _rising(base, lambda x: x**exponent)
     if exponent.is_Rational and exponent > 0:
         if compare(base.lo, sympy.S.Zero) < 0:  # the power has a value for numbers from zero on only
+            if compare(base.hi, sympy.S.Zero) < 0:
+                return EVERYTHING
             base = Range(sympy.S.Zero, base.hi, True, base.high)
         return _rising(base, lambda x: x**exponent)
     if exponent.is_Rational and exponent < 0:

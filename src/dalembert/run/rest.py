@@ -15,10 +15,12 @@ import numpy as np
 
 from ..model.coordinates import Coordinate
 from ..model.system import System
-from ..symbolic import Fast, fast, jacobian, substitute, vanishes
+from ..symbolic import Fast, fast, gradient, jacobian, substitute, vanishes
 from ..theory.lagrange import multipliers, reaction
 from ..theory.linear import steady_balance
-from .interval import Enclosure, Interval
+from .enclosure import Enclosure
+from .interval import Interval
+from .isolate import balance
 from .values import Array
 
 
@@ -60,8 +62,8 @@ class Rest:
         return [{q[i]: float(x) for i, x in enumerate(c) if x} for c in self.free.T]
 
 
-def rest(system: System, values: Mapping[str, float], box: Mapping[Coordinate, tuple[float, float]]) -> Rest:
-    """The equations of rest for given parameters; `box` says where samples are taken."""
+def rest(system: System, values: Mapping[str, float], points: Array) -> Rest:
+    """The equations of rest for given parameters; `points` are positions, one per row, at which samples are taken."""
     q, names = system.coordinates, [m.name for m in multipliers(system)]
     still = dict.fromkeys(system.velocities, 0)
     plain = [substitute(e, still) for e in steady_balance(system)]
@@ -71,14 +73,26 @@ def rest(system: System, values: Mapping[str, float], box: Mapping[Coordinate, t
     equations = [e - r for e, r in zip(plain, forces, strict=True)]
     at_zero = [substitute(c.expression, still) for c in system.constraints]
     equations += [e for e in at_zero if e != 0]
-    samples = _samples(equations, [c.name for c in q], unknown, values, [box.get(c, (-1.3, 1.7)) for c in q])
-    n = len(q)
-    free, fixed = _echelon(_common_kernel(samples[1][:, :, :n]).T)
-    rows, dropped = _echelon(_common_kernel(samples[1].swapaxes(1, 2)).T)
-    excess = rows @ (samples[0].sum(axis=0) / max(len(samples[0]), 1))
-    size = np.abs(rows) @ np.abs(samples[0]).max(axis=0, initial=0)
+    at, slopes, forms_at = _samples(equations, [c.name for c in q], unknown, values, points)
+    free, fixed = _echelon(*_common_kernel(slopes))
+    rows, dropped = _echelon(*_common_kernel(np.concatenate([slopes, forms_at], axis=2).swapaxes(1, 2)))
+    excess = rows @ (at.sum(axis=0) / max(len(at), 1))
+    size = np.abs(rows) @ np.abs(at).max(axis=0, initial=0)
     excess = np.where(np.abs(excess) <= 1e-10 * size, 0.0, excess)
     return Rest(system, dict(values), tuple(equations), tuple(unknown), free.T, fixed, rows, dropped, excess)
+
+
+def inside(system: System, box: Mapping[Coordinate, tuple[float, float]]) -> Array:
+    """Points in a box; coordinates without an interval are angles, or the equations do not contain them."""
+    ends = np.array([box.get(c, (-1.3, 1.7)) for c in system.coordinates], dtype=float)
+    return np.random.default_rng(0).uniform(ends[:, 0], ends[:, 1], (24, len(ends)))
+
+
+def around(place: Sequence[float]) -> Array:
+    """Points at all distances from a place, since it is not known at which one the equations change."""
+    rng = np.random.default_rng(0)
+    far = np.exp2(np.arange(-200.0, 201.0, 4.0))[:, None, None]
+    return np.asarray(place + (far * rng.uniform(-1, 1, (len(far), 3, len(place)))).reshape(-1, len(place)))
 
 
 def _silent(plain: Sequence[Fast], forms: Sequence[Sequence[Fast]]) -> bool:
@@ -92,40 +106,44 @@ def _silent(plain: Sequence[Fast], forms: Sequence[Sequence[Fast]]) -> bool:
 
 
 def _samples(
-    equations: Sequence[Fast], x: Sequence[str], y: Sequence[str], values: Mapping[str, float],
-    box: Sequence[tuple[float, float]],
-) -> tuple[Array, Array]:  # fmt: skip
-    """The equations and their Jacobian at random points where they have values."""
-    rng = np.random.default_rng(0)
-    names = [*x, *y]
-    entries = [e for row in jacobian(equations, [fast(s) for s in names]) for e in row]
-    ends = np.array([*box, *([(-1.3, 1.7)] * len(y))], dtype=float).reshape(-1, 2)
-    points = rng.uniform(ends[:, 0], ends[:, 1], (24, len(names)))
-    columns = [Interval(p, p) for p in points.T]
-    found, _, _ = Enclosure([*equations, *entries], names, values)(columns)
-    table = np.stack([a.middle for a in found], axis=1)
-    table = table[np.isfinite(table).all(axis=1) & (np.abs(table) < 1e200).all(axis=1)]
-    k = len(equations)
-    return table[:, :k], table[:, k:].reshape(len(table), k, len(names))
+    equations: Sequence[Fast], x: Sequence[str], y: Sequence[str], values: Mapping[str, float], points: Array
+) -> tuple[Array, Array, Array]:  # fmt: skip
+    """The equations, their derivatives by x and those by y at some points where they have values.
+
+    y enters linearly. What it multiplies is a sample of its own, so that nothing depends on how large y is.
+    """
+    k, n = len(equations), len(x)
+    columns = [[gradient(e, [fast(s)])[0] for e in equations] for s in y]
+    plain = [substitute(e, dict.fromkeys(y, 0)) for e in equations]
+    entries = [d for part in (plain, *columns) for row in jacobian(part, [fast(s) for s in x]) for d in row]
+    found, marks = Enclosure([*plain, *(c for part in columns for c in part), *entries], list(x), values)(
+        [Interval(p, p) for p in points.T]
+    )
+    # Up to rounding: what may be zero is zero, and what has lost half of its digits says nothing.
+    with np.errstate(invalid="ignore"):
+        lost = np.array([~(a.hi - a.lo <= 1e-9 * a.size) & ~a.has_zero for a in found[k:]])
+    zero = [np.zeros(len(points), dtype=bool)] * k + [a.has_zero for a in found[k:]]
+    table = np.where(marks.outside, np.nan, [np.where(z, 0.0, a.middle) for z, a in zip(zero, found, strict=True)]).T
+    table = table[np.isfinite(table).all(axis=1) & ~lost.any(axis=0)]
+    count, first = len(table), k * (1 + len(y))
+    parts = table[:, first:].reshape(count, 1 + len(y), k, n)
+    forms = table[:, k:first].reshape(count, len(y), k).swapaxes(1, 2)
+    by_y = np.concatenate([forms, np.zeros((count * len(y), k, len(y)))]) if len(y) else np.zeros((count, k, 0))
+    return table[:, :k], parts.swapaxes(0, 1).reshape(-1, k, n), by_y
 
 
-def _common_kernel(matrices: Array) -> Array:
-    """What all matrices annihilate, as columns."""
-    n = matrices.shape[2]
-    if not len(matrices):
-        return np.zeros((n, 0))
-    sizes = np.abs(matrices).max(axis=(0, 2), initial=0)
-    stacked = (matrices / np.where(sizes > 0, sizes, 1)[None, :, None]).reshape(-1, n)
-    units = np.abs(stacked).max(axis=0, initial=0)
-    units = np.where(units > 0, units, 1)
-    _, found, right = np.linalg.svd(stacked / units, full_matrices=True)
-    rank = int((found > 1e-9 * max(found.max(initial=0), 1e-300)).sum())
-    return np.asarray(right[rank:].T / units[:, None])
+def _common_kernel(matrices: Array) -> tuple[Array, Array]:
+    """What all matrices annihilate, as rows in which components have units of their own, and these units."""
+    stacked = matrices.reshape(-1, matrices.shape[2])
+    rows, columns = balance(stacked[None])
+    _, found, right = np.linalg.svd(stacked * rows[0][:, None] * columns[0], full_matrices=True)
+    rank = int((found > 1e-11 * found.max(initial=0)).sum())
+    return np.asarray(right[rank:]), columns[0]
 
 
-def _echelon(rows: Array) -> tuple[Array, tuple[int, ...]]:
+def _echelon(rows: Array, units: Array) -> tuple[Array, tuple[int, ...]]:
     """The same span with a column per row that is 1 in it and 0 in the others, the last columns first."""
-    rows, pivots = rows.copy(), []
+    rows, pivots = rows.copy(), list[int]()
     for r in range(len(rows)):
         size = np.abs(rows[r:]).max(axis=0)
         j = max(i for i in range(rows.shape[1]) if size[i] > 0.3 * size.max())
@@ -136,5 +154,6 @@ def _echelon(rows: Array) -> tuple[Array, tuple[int, ...]]:
             if i != r:
                 rows[i] -= rows[i, j] * rows[r]
         pivots.append(j)
+    rows = np.where(np.abs(rows) <= 1e-9, 0.0, rows) * units / units[pivots][:, None]
     near = np.round(rows * 12) / 12
-    return np.where(np.abs(rows - near) < 1e-9, near, rows) + 0.0, tuple(pivots)
+    return np.where(np.abs(rows - near) <= 1e-9 * np.abs(rows), near, rows) + 0.0, tuple(pivots)

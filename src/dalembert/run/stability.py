@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
 from ..model.system import System
-from ..symbolic import Fast, fast, gradient, jacobian, number, substitute, vanishes
-from ..theory.linear import Linearisation
+from ..symbolic import Fast, fast, gradient, jacobian, magnitude, number, substitute, vanishes
+from ..theory.linear import Linearisation, steady_balance
+from .enclosure import Enclosure
+from .interval import Interval
+from .isolate import rank
+from .rest import around
 from .values import Array
 
 ZERO = 1e-6
@@ -22,7 +26,7 @@ class Stability:
     """A verdict and the reason for it.
 
     verdict:    "stable", "asymptotically stable", "unstable" (theorems about the nonlinear motion), "linearly stable"
-                (of the linearised motion only) or "undecided"
+                (of the linearised motion only), "neutral" (free in all directions, so that it can only drift) or "undecided"
     exponents:  the numbers s of the linearised motions exp(s t)
     """
 
@@ -35,13 +39,25 @@ class Stability:
 
 
 class Numbers:
-    """The linearised equations in numbers, on the displacements and velocities that the constraints allow."""
+    """The linearised equations in numbers, on the displacements and velocities that the constraints allow.
+
+    Displacements are eta = units * (own components), with which the mass matrix has ones on its diagonal, and time is
+    counted in units of `time`, in which the fastest rate is about one. All matrices here are in these units, so that
+    numbers can be compared with one another and with 1.
+    """
 
     def __init__(self, lin: Linearisation):
         names = ("second", "first", "zeroth", "forms", "rates", "drifts")
         parts = (np.array(getattr(lin, a).tolist(), dtype=float).reshape(getattr(lin, a).shape) for a in names)
-        self.M, self.D, self.S, self.forms, self.rates, self.drifts = parts
+        M, D, S, forms, rates, drifts = parts
         self.lin, self.n = lin, len(lin.system.coordinates)
+        self.units = u = _unit(np.sqrt(np.abs(np.diag(M))))
+        M, D, S = (u[:, None] * a * u for a in (M, D, S))
+        rows = _unit(np.abs(rates * u).max(axis=1, initial=0))[:, None]
+        self.forms, self.rates, drifts = forms * u, rows * rates * u, rows * drifts * u
+        fastest = max(np.sqrt(np.abs(S).max(initial=0)), np.abs(D).max(initial=0), np.abs(drifts).max(initial=0))
+        self.time = t = float(_unit(np.array(fastest)))
+        self.M, self.D, self.S, self.drifts = M, t * D, t * t * S, t * drifts
         held = np.array([c.is_holonomic for c in lin.system.constraints], dtype=bool)
         self.displacements = kernel(self.rates[held])
         self.basis = self.displacements if held.all() else kernel(self.rates)
@@ -50,6 +66,11 @@ class Numbers:
     def reduced(self, matrix: Array) -> Array:
         """A matrix of all coordinates, between allowed displacements."""
         return np.asarray(self.tests.T @ matrix @ self.basis)
+
+    @property
+    def is_singular(self) -> bool:
+        """Whether the mass matrix does not determine the accelerations."""
+        return bool(rank(self.reduced(self.M), 1e-12) < self.basis.shape[1])
 
     @cached_property
     def flow(self) -> Array:
@@ -80,9 +101,19 @@ class Numbers:
             return None
         return np.asarray(eigh((K + K.T) / 2, (M + M.T) / 2, eigvals_only=True))
 
+    def loose(self, basis: Array, free: Array) -> int:
+        """How many of the directions in `free` a basis of displacements contains."""
+        own = free / self.units[:, None]
+        return int(np.linalg.matrix_rank(basis.T @ (own / np.linalg.norm(own, axis=0)))) if free.size else 0
+
     def is_zero(self, matrix: Array, beside: Array) -> bool:
         """Whether a matrix vanishes up to rounding beside another."""
         return bool(np.abs(matrix).max(initial=0) <= 1e-12 * np.abs(beside).max(initial=0))
+
+
+def _unit(sizes: Array) -> Array:
+    """1/size as a power of two; 1 for zero."""
+    return np.exp2(-np.round(np.log2(np.where(sizes > 0, sizes, 1.0))))
 
 
 def kernel(rows: Array) -> Array:
@@ -90,7 +121,7 @@ def kernel(rows: Array) -> Array:
     if not len(rows):
         return np.eye(rows.shape[1])
     _, sizes, right = np.linalg.svd(rows)
-    rank = int((sizes > 1e-10 * max(sizes[0], 1e-300)).sum())
+    rank = int((sizes > 1e-10 * sizes[0]).sum())
     return np.asarray(right[rank:].T)
 
 
@@ -101,64 +132,93 @@ def stability(numbers: Numbers, values: Mapping[str, float], free: Array, family
     free:    directions along which the equations do not change, as columns
     family:  the dimension of the set of equilibria near this one, as far as it is known
     """
+    if numbers.is_singular:
+        return Stability(
+            "undecided", "the mass matrix is singular there, so the motion near it is not determined", np.zeros(0)
+        )
     s, system = numbers.exponents, numbers.lin.system
-    scale = max(float(np.abs(s).max(initial=0)), 1e-300)
+    scale = float(np.abs(s).max(initial=0))
     zeros = int((np.abs(s) <= ZERO * scale).sum())
     rest = s[np.abs(s) > ZERO * scale]
     sure = ZERO * scale
     at_rest = all(abs(values.get(v.name, 0.0)) == 0 for v in system.velocities)
     squares = numbers.squares() if system.is_ideal and numbers.lin.is_second_order else None
-    across, drifting = squares, np.linalg.matrix_rank(numbers.basis.T @ free) if free.size else 0
+    across, drifting = squares, numbers.loose(numbers.basis, free)
     loose = drifting
     if system.kinematic and squares is not None:
         # Kinematic constraints do not confine positions: the minimum must be one without their help.
-        across = numbers.squares(numbers.displacements) if _is_passive(numbers) else None
-        loose = np.linalg.matrix_rank(numbers.displacements.T @ free) if free.size else 0
+        across = numbers.squares(numbers.displacements) if _is_passive(numbers, values) else None
+        loose = numbers.loose(numbers.displacements, free)
     energy = at_rest and system.is_ideal and across is not None
-    power = _power(system, values) if energy else "unknown"
+    power = _power(numbers, values) if energy else "unknown"
     along = f", up to motion along the {_count(free.shape[1], 'free direction')}" if free.size else ""
+
+    def said(verdict: str, reason: str) -> Stability:
+        return Stability(verdict, reason, s / numbers.time)
+
     if (rest.real > sure).any():
-        return Stability("unstable", _growth(numbers, squares, rest, energy and power == "dissipative"), s)
+        return said("unstable", _growth(numbers, squares, rest, energy and power == "dissipative"))
     if energy and across is not None and power != "unknown" and _definite(across, loose):
+        if loose == len(across) and loose:
+            return said("neutral", _flat(power, loose))
         decays = len(rest) and (rest.real < -sure).all() and not zeros
-        return Stability(
-            "asymptotically stable" if decays else "stable", _dirichlet(system, power, bool(decays)) + along, s
+        return said(
+            "asymptotically stable" if decays else "stable",
+            _dirichlet(system, power, bool(decays), "across the free directions" if loose else "there") + along,
         )
     if zeros == 0 and (rest.real < -sure).all():
-        return Stability("asymptotically stable", "all exponents have negative real parts (Lyapunov's first method)", s)
+        return said("asymptotically stable", "all exponents have negative real parts (Lyapunov's first method)")
     if zeros == family and len(rest) and (rest.real < -sure).all() and at_rest:
         why = f"the equilibrium is one of a family of dimension {family}; all other exponents have negative real parts, so "
-        return Stability("stable", why + "motions near it tend to an equilibrium of the family near it", s)
+        return said("stable", why + "motions near it tend to an equilibrium of the family near it")
     if zeros <= family + drifting and _semisimple(numbers.flow, rest, scale):
-        return Stability("linearly stable", _oscillating(squares, at_rest, zeros, system) + along, s)
-    return Stability("undecided", _degenerate(squares, zeros, family + drifting), s)
+        return said("linearly stable", _oscillating(squares, at_rest, zeros, system) + along)
+    return said("undecided", _degenerate(squares, zeros, family + drifting))
 
 
 def _definite(squares: Array, free: int) -> bool:
-    """Whether the potential has a strict minimum across the free directions."""
+    """Whether the potential has a strict minimum across the free directions, if there is anything across them."""
     size = np.abs(squares).max(initial=0)
     return bool((squares > 1e-10 * size).sum() == len(squares) - free and (squares >= -1e-10 * size).all())
 
 
-def _is_passive(numbers: Numbers) -> bool:
+def _falls(squares: Array) -> bool:
+    """Whether the potential falls in some direction."""
+    return bool((squares < -1e-10 * np.abs(squares).max(initial=0)).any())
+
+
+def _is_passive(numbers: Numbers, values: Mapping[str, float]) -> bool:
     """Whether kinematic constraints do no work and need no reaction at rest: linear, without drift, multipliers zero."""
     system = numbers.lin.system
-    kinds = zip(system.constraints, numbers.lin.multipliers, strict=True)
-    size = np.abs(numbers.S).max(initial=1e-300)
-    return all(
-        c.is_holonomic or (c.is_linear and vanishes(c.drift) and abs(float(l)) <= 1e-12 * size) for c, l in kinds
-    )
+    terms = np.array([number(magnitude(e), values) for e in steady_balance(system)])
+    for c, w, l in zip(system.constraints, system.variations, numbers.lin.multipliers, strict=True):
+        if c.is_holonomic:
+            continue
+        force = np.abs([float(l) * number(a, values) for a in w])
+        if not (c.is_linear and vanishes(c.drift) and (force <= 1e-9 * terms).all()):
+            return False
+    return True
 
 
 def _count(k: int, what: str) -> str:
     return f"{k} {what}{'s' if k > 1 else ''}"
 
 
-def _dirichlet(system: System, power: str, decays: bool) -> str:
+def _flat(power: str, free: int) -> str:
+    kept = "its energy is conserved" if power == "none" else "the other forces take energy"
+    return (
+        "the potential is constant along the allowed displacements, so that it has no strict minimum and no force draws the "
+        f"system back or away; small velocities stay small ({kept}), but let it drift along "
+        f"the {_count(free, 'free direction')}"
+    )
+
+
+def _dirichlet(system: System, power: str, decays: bool, where: str) -> str:
     rotating = not vanishes(_cross(system))
     what = "V - T0" if rotating else "the potential"
     kept = "the Jacobi integral is conserved" if power == "none" else "the other forces take energy"
-    text = f"{what} has a strict minimum there (definite Hessian on the allowed displacements) and {kept}: Lagrange-Dirichlet"
+    text = f"{what} has a strict minimum {where} (definite Hessian on the allowed displacements) and {kept}: "
+    text += "Lagrange-Dirichlet"
     return f"{text}; all exponents have negative real parts" if decays else text
 
 
@@ -176,19 +236,19 @@ def _cross(system: System) -> Fast:
 
 
 def _growth(numbers: Numbers, squares: Array | None, rest: Array, dissipative: bool) -> str:
-    worst = rest[rest.real.argmax()]
+    worst = rest[rest.real.argmax()] / numbers.time
     number_ = (
         f"{worst.real:.6g}" if abs(worst.imag) <= 1e-9 * abs(worst) else f"{worst.real:.6g} +- {abs(worst.imag):.6g} i"
     )
     text = f"the linearised motion grows like exp(s t) with s = {number_} (Lyapunov's first method)"
     G = numbers.reduced(numbers.D)
-    if dissipative and squares is not None and (squares < 0).any() and not numbers.is_zero(G - G.T, G):
+    if dissipative and squares is not None and _falls(squares) and not numbers.is_zero(G - G.T, G):
         text += "; gyroscopic forces cannot stabilise it against dissipation (Kelvin-Tait-Chetaev)"
     return text
 
 
 def _oscillating(squares: Array | None, at_rest: bool, zeros: int, system: System) -> str:
-    if at_rest and squares is not None and not system.kinematic and (squares < 0).any():
+    if at_rest and squares is not None and not system.kinematic and _falls(squares):
         return (
             "gyroscopic stabilisation: the potential (V - T0 in a moving frame) has no minimum there, but no exponent has a "
             "positive real part. This holds for the linearised motion only, and dissipation would destroy it "
@@ -212,13 +272,14 @@ def _semisimple(flow: Array, rest: Array, scale: float) -> bool:
         same = np.abs(rest - s) <= 1e-5 * scale
         if same.sum() > 1:
             sizes = np.linalg.svd(flow - rest[same].mean() * np.eye(len(flow)), compute_uv=False)
-            if (sizes <= 1e-6 * max(sizes[0], 1e-300)).sum() < same.sum():
+            if (sizes <= 1e-6 * sizes[0]).sum() < same.sum():
                 return False
     return True
 
 
-def _power(system: System, values: Mapping[str, float]) -> str:
+def _power(numbers: Numbers, values: Mapping[str, float]) -> str:
     """What the given forces do besides having a potential: "none", "dissipative", or "unknown"."""
+    system = numbers.lin.system
     q, v = system.coordinates, system.velocities
     at_rest = dict.fromkeys(v, 0)
     whole = [fast(f) for f in system.force]
@@ -231,16 +292,29 @@ def _power(system: System, values: Mapping[str, float]) -> str:
         return "none"
     entries = jacobian(moving, v)
     linear = all(vanishes(d) for row in entries for e in row for d in gradient(e, v))
-    rng = np.random.default_rng(0)
-    places = [dict.fromkeys((c.name for c in q), 0.0)]
-    places += [
-        {c.name: d for c, d in zip(q, rng.normal(0, 0.1, len(q)), strict=True)} for _ in range(4 if linear else 0)
-    ]
-    for shift in places:
-        at = {**values, **{a.name: 0.0 for a in v}, **{c: values[c] + d for c, d in shift.items()}}
-        C = -np.array([[number(e, at) for e in row] for row in entries])
-        least = np.linalg.eigvalsh((C + C.T) / 2)[0]
-        size = np.abs(C).max(initial=0)
-        if not (least >= -1e-12 * size if linear else least > 1e-12 * size):
-            return "unknown"
-    return "dissipative"
+    rates = [substitute(e, at_rest) for row in entries for e in row]
+    place = [values[c.name] for c in q]
+    here = _damping(numbers, rates, values, np.array([place]))
+    if (
+        definite := _least(here)[0] > 1e-12 * np.abs(here).max()
+    ) or not linear:  # if it is definite here it is so nearby
+        return "dissipative" if definite else "unknown"
+    nearby = _damping(numbers, rates, values, around(place))
+    changed = np.abs(nearby - here).max(axis=(1, 2)) > 1e-9 * np.abs(nearby).max(axis=(1, 2))
+    both = np.concatenate([here, nearby[changed][:12]])  # and the nearest points at which it is another one
+    return "dissipative" if (_least(both) >= -1e-12 * np.abs(both).max(axis=(1, 2))).all() else "unknown"
+
+
+def _damping(numbers: Numbers, rates: Sequence[Fast], values: Mapping[str, float], points: Array) -> Array:
+    """The damping matrix at those of some positions where it has a value."""
+    names = [c.name for c in numbers.lin.system.coordinates]
+    constants = {n: x for n, x in values.items() if n not in names}
+    found, marks = Enclosure(rates, names, constants)([Interval(p, p) for p in points.T])
+    table = np.stack([a.middle for a in found], axis=1)
+    table = table[np.isfinite(table).all(axis=1) & ~marks.outside.any(axis=0)].reshape(-1, numbers.n, numbers.n)
+    return -numbers.units[:, None] * (table + table.swapaxes(1, 2)) / 2 * numbers.units
+
+
+def _least(matrices: Array) -> Array:
+    """The least eigenvalue of each of some symmetric matrices."""
+    return np.linalg.eigvalsh(matrices)[:, 0]

@@ -1,9 +1,10 @@
 """All solutions of some equations in the whole space, with proof.
 
-Each unknown lies in [-1, 1], or is 1/w or -1/w with w in (0, 1]: so the space is covered by finitely many boxes, over
-which `isolate` looks for all solutions. Near w = 0 the equations are also judged by their values over the unbounded
-interval itself, where exp, atan and their like have known limits, and with their powers of w cleared away. Solutions at
-infinity are none; where one is approached, the neighbourhood of infinity stays undecided and is reported.
+Each unknown, measured in the unit that its equations suggest (`units`), lies in [-1, 1], or is 1/w or -1/w with w in
+(0, 1]: so the space is covered by finitely many boxes, over which `isolate` looks for all solutions. Near w = 0 the
+equations are also judged by their values over the unbounded interval itself, where exp, atan and their like have known
+limits, and with their powers of w cleared away. Solutions at infinity are none; where one is approached, the
+neighbourhood of infinity stays undecided and is reported.
 """
 
 from __future__ import annotations
@@ -17,8 +18,9 @@ import sympy
 
 from ..budget import Budget
 from ..symbolic import Fast, fast, slow, substitute
-from .interval import Enclosure, Interval
-from .isolate import Problem, isolate, newton
+from .enclosure import Enclosure
+from .interval import Interval
+from .isolate import Problem, Root, isolate, newton, rank, tightened
 from .values import Array
 
 MOST = 3
@@ -47,6 +49,7 @@ class Solutions:
 
     def add(self, problem: Problem, lo: Array, hi: Array) -> None:
         """One more solution, unless it is known: it is if a box around both enclosures holds one solution only."""
+        lo, hi = (e[0] for e in tightened(problem, lo[None], hi[None]))
         for a, b in self.found:
             if (lo <= b).all() and (hi >= a).all():
                 if problem.krawczyk(np.minimum(lo, a)[None], np.maximum(hi, b)[None])[2][0] >= 1:
@@ -79,8 +82,8 @@ class _Chart(Problem):
             (self._plain, self.places(lo, hi)),
             (self._cleared, [Interval(lo[:, j], hi[:, j]) for j in range(self.n)]),
         ):
-            values, outside, _ = enclosure(boxes)
-            gone = np.logical_or.reduce([gone, outside, *(~v.has_zero for v in values)])
+            values, marks = enclosure(boxes)
+            gone = np.logical_or.reduce([gone, *marks.outside, *(~v.has_zero for v in values)])
         return lo, hi, gone
 
     def places(self, lo: Array, hi: Array) -> list[Interval]:
@@ -94,8 +97,8 @@ class _Chart(Problem):
         return found
 
 
-def _cleared(e: Fast, tails: Sequence[str]) -> Fast:
-    """The same zeros for w > 0: the highest power of 1/w is divided out."""
+def _cleared(e: Fast, tails: Sequence[str]) -> Fast | None:
+    """The same zeros for w > 0: the highest power of 1/w is divided out; None where it is not real as it stands."""
     symbols = {name: sympy.Symbol(name, positive=True) for name in tails}
     plain = slow(e, []).xreplace({sympy.Symbol(name): w for name, w in symbols.items()})
     # sqrt(1 + 1/w^2) is sqrt(1 + w^2)/w: SymPy takes the factor out where it sees one
@@ -107,23 +110,70 @@ def _cleared(e: Fast, tails: Sequence[str]) -> Fast:
         powers = [t.as_powers_dict().get(w, sympy.S.Zero) for t in terms]
         least = min((p for p in powers if p.is_Rational), default=sympy.S.Zero)
         terms = tuple(t * w**-least for t in terms) if least < 0 else terms
-    return fast(sympy.Add(*terms))
+    return None if any(t.has(sympy.I) for t in terms) else fast(sympy.Add(*terms))
+
+
+def units(problem: Problem) -> Array:
+    """For each unknown a power of two, of the size that its equations give it whatever units they are written in.
+
+    That is how far one has to go from zero until the equations bend: until 1 - Y J(x) has an entry of 0.1 on its
+    diagonal. Where they do not, it is how far Newton's method goes from zero; and where nothing is known at zero, the
+    distance at which it changes least.
+    """
+    n, grid = problem.n, np.exp2(np.arange(-300.0, 301.0, 2.0))
+    far = np.concatenate([grid, -grid])
+    with np.errstate(all="ignore"):
+        f, J, _ = problem.at(np.zeros((1, n)))
+        if not (np.isfinite(f).all() and np.isfinite(J).all() and rank(J[0]) == n):
+            return _balanced(problem, far)
+        Y, found = problem.inverse(J), np.zeros(n)
+        for j in range(n):
+            bent = Y @ problem.at(far[:, None] * np.eye(n)[j])[1] - Y @ J
+            bends = np.abs(np.diagonal(bent, axis1=1, axis2=2)).max(axis=1) > 0.1
+            found[j] = np.abs(far[bends]).min(initial=np.inf)
+        x, reach = np.zeros((1, n)), np.zeros(n)
+        for _ in range(4):
+            f, J, _ = problem.at(x)
+            x = (
+                x - (problem.inverse(J, 1e-12) @ f[:, :, None])[:, :, 0]
+                if np.isfinite(J).all()
+                else np.full((1, n), np.nan)
+            )
+            reach = np.fmax(reach, np.abs(x[0]))
+    size = np.where(np.isfinite(found), found, reach)
+    return np.where((size > 0) & np.isfinite(size), np.exp2(np.round(np.log2(np.where(size > 0, size, 1)))), 1.0)
+
+
+def _balanced(problem: Problem, far: Array) -> Array:
+    """The least distance from zero, the same for all unknowns, at which Newton's step is about shortest beside it."""
+    x = far[:, None] * np.ones(problem.n)
+    f, J, _ = problem.at(x)
+    good = np.isfinite(f).all(axis=1) & np.isfinite(J).all(axis=(1, 2)) & np.abs(J).any(axis=(1, 2))
+    if not good.any():
+        return np.ones(problem.n)
+    step = np.abs((problem.inverse(J[good], 1e-12) @ f[good][:, :, None])[:, :, 0]).max(axis=1) / np.abs(far[good])
+    step = np.nan_to_num(step, nan=np.inf)
+    return np.full(problem.n, np.abs(far[good][step <= 2 * step.min()]).min())
 
 
 def near(problem: Problem, starts: Array, budget: Budget) -> Solutions:
     """Solutions to which Newton's method, or else the method of least squares, leads from some points, each proved."""
-    solutions = Solutions()
+    solutions, searched = Solutions(), list[Corners]()
     points = newton(problem, starts)
     points = points[(np.abs(points) < 1e100).all(axis=1)]  # nor those that ran away
     if not len(points):
         points = _least_squares(problem, starts[:8])
-    for x in np.unique(points.round(12), axis=0):
+    for x in points:
+        if any(((x > lo) & (x < hi)).all() for lo, hi in searched):
+            continue
         reach = 1e-3 * (1 + np.abs(x))
         found = isolate(problem, x - reach, x + reach, budget)
         solutions.examined += found.examined
+        if not found.undecided:  # all solutions there are known
+            searched.append((x - reach, x + reach))
         for root in found.roots:
             if root.exists:
-                solutions.add(problem, *_narrowed(problem, root.lo, root.hi))
+                solutions.add(problem, root.lo, root.hi)
     return solutions
 
 
@@ -142,17 +192,6 @@ def _least_squares(problem: Problem, starts: Array) -> Array:
     return np.array(found).reshape(-1, problem.n)
 
 
-def _narrowed(problem: Problem, lo: Array, hi: Array) -> Corners:
-    """A proved enclosure of a solution, made as narrow as Krawczyk's operator makes it."""
-    for _ in range(60):
-        lower, upper, *_ = problem.krawczyk(lo[None], hi[None])
-        new = np.maximum(lo, lower[0]), np.minimum(hi, upper[0])
-        if not (new[1] - new[0] < 0.99 * (hi - lo)).any():
-            break
-        lo, hi = new
-    return lo, hi
-
-
 def all_solutions(
     equations: Sequence[Fast], x: Sequence[str], constants: Mapping[str, float], known: Solutions, attempts: int
 ) -> Solutions:
@@ -168,7 +207,7 @@ def all_solutions(
         found = isolate(chart, lo, np.ones(len(x)), Budget(attempts // len(charts)))
         solutions.examined += found.examined
         for root in found.roots:
-            _add(solutions, plain, chart, *_narrowed(chart, root.lo, root.hi))
+            _add(solutions, plain, chart, root)
         for lower, upper in found.undecided:
             places = chart.places(lower, upper)
             ends = np.stack([p.lo for p in places], axis=1), np.stack([p.hi for p in places], axis=1)
@@ -176,13 +215,14 @@ def all_solutions(
     return solutions
 
 
-def _add(solutions: Solutions, plain: Problem, chart: _Chart, lo: Array, hi: Array) -> None:
+def _add(solutions: Solutions, plain: Problem, chart: _Chart, root: Root) -> None:
     """A root of a chart, in terms of the unknowns; one at w <= 0 belongs to another chart or to none."""
     tails = np.array(chart.kinds) != 0
-    if (hi[tails] <= 0).any():
+    if (root.hi[tails] <= 0).any():
         return
-    if (lo[tails] <= 0).any():
+    places = chart.places(root.lo[None], root.hi[None])
+    lo, hi = np.array([p.lo[0] for p in places]), np.array([p.hi[0] for p in places])
+    if root.exists and np.isfinite(lo).all() and np.isfinite(hi).all():
+        solutions.add(plain, lo, hi)
+    else:
         solutions.undecided.append((lo, hi))
-        return
-    places = chart.places(lo[None], hi[None])
-    solutions.add(plain, np.array([p.lo[0] for p in places]), np.array([p.hi[0] for p in places]))

@@ -29,10 +29,8 @@ from ..model.thermal import mechanical
 from ..shown import Part, Shown
 from ..symbolic import Fast, fast, free_names, gradient, jacobian, magnitude, number, slow, substitute, vanishes
 from .lagrange import euler_lagrange, mass_matrix, multipliers, reaction
-from .matrices import determinant, is_zero, kernel, neat, part, pivots, size_of
-
-NEAR = 1e-8
-"""A state given in numbers is taken for steady if it is nearer than this, relative, to one that is."""
+from .matrices import determinant, is_zero, kernel, neat, part, pivots
+from .steady import refuse_unsteady
 
 
 def steady_balance(system: System) -> list[Fast]:
@@ -224,7 +222,7 @@ def linearise(system: System, *, about: Any, parameters: Mapping[Any, Any] | Non
     reactions = _multipliers(system, matrices, at)
     put = dict(zip(multipliers(system), reactions, strict=True))
     matrices = {k: a.xreplace(put).applyfunc(neat) for k, a in matrices.items()}
-    _refuse_unsteady(system, matrices, at)
+    refuse_unsteady(system, expressions, matrices | {"reactions": reactions}, at)
     if computed:
         matrices = {name: a.applyfunc(_rounded) for name, a in matrices.items()}
     shown = {s: at[s] for s in (*q, *velocity) if s in at and (s in q or not at[s].is_zero)}
@@ -315,7 +313,7 @@ def _refuse_missing(system: System, names: set[str], moving: Mapping[Coordinate,
         raise ModelError(f"about: no position for {', '.join(map(str, left))}. Add about={{{example}}}.")
 
 
-# multipliers, and whether the state is steady
+# multipliers
 
 
 def _multipliers(system: System, matrices: Mapping[str, Matrix], at: Mapping[Symbol, Any]) -> tuple[Expr, ...]:
@@ -332,31 +330,6 @@ def _multipliers(system: System, matrices: Mapping[str, Matrix], at: Mapping[Sym
     columns = list(pivots(forms))
     solution = forms[:, columns].T.LUsolve(balance[columns, :])
     return tuple(neat(e) for e in solution)
-
-
-def _refuse_unsteady(system: System, matrices: Mapping[str, Matrix], at: Mapping[Symbol, Any]) -> None:
-    """The constraints and the equations must hold at the state."""
-    q = system.coordinates
-    reach = [1 + abs(size_of(at.get(c, 0))) for c in q]
-    for c, value, row in zip(system.constraints, matrices["constraints"], matrices["rates"].tolist(), strict=True):
-        if not _holds(value, row, reach):
-            raise ModelError(f"about: the state violates {c.expression} = 0: its value there is {value}.")
-    for c, value, row in zip(q, matrices["residual"], matrices["zeroth"].tolist(), strict=True):
-        if not _holds(value, row, reach):
-            raise ModelError(
-                f"about: this state is neither an equilibrium nor a steady motion: in the equation of {c} a force of "
-                f"{neat(-value)} is left over. dalembert.equilibria(system, ...) finds the equilibria."
-            )
-
-
-def _holds(value: Expr, row: Sequence[Expr], reach: Sequence[float]) -> bool:
-    """Whether an expression vanishes; in numbers, whether a relative change NEAR of the state makes it vanish."""
-    if value.free_symbols:
-        return vanishes(value)
-    if value.is_Rational:
-        return bool(value == 0)
-    near = sum(size_of(a) * r for a, r in zip(row, reach, strict=True))
-    return abs(number(value, {})) <= NEAR * near
 
 
 # matrices for reading
