@@ -7,7 +7,7 @@ walked through from event to event (`Walk`): each place is found with the method
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -15,13 +15,13 @@ import numpy as np
 from ..engine.kernels import STATUS_WIDTH
 from ..engine.machine import Stepper
 from ..engine.status import Status
-from ..errors import ModelError
+from ..errors import ModelError, StartError
 from ..model import checks
-from ..model.coordinates import Parameter
+from ..model.coordinates import Parameter, time
 from ..model.system import System
 from ..theory import pointwise as maps
 from .progress import Progress
-from .start import Start, point_map
+from .start import Start, point_map, resolve_start
 from .values import Array
 
 if TYPE_CHECKING:
@@ -111,7 +111,7 @@ def _that_varies(given: Any) -> Any:
 
 @dataclass(frozen=True)
 class Crossing:
-    """One crossing: where, when, which event, and the state there (before any action)."""
+    """One crossing: where, when, which event, and the state there (before any action), which is on the constraints."""
 
     name: str
     time: float
@@ -120,6 +120,15 @@ class Crossing:
     velocities: dict[str, float]
     changed: bool = False
     """Whether the event changed the motion there."""
+    entropies: dict[str, float] = field(default_factory=dict)
+    step: int = -1
+    """The number of the node before it: the step from there is the one in which it happened."""
+
+    @property
+    def start(self) -> dict[str, float]:
+        """The state there as a start: simulate(system, method, start=run.events[-1].start, ...)."""
+        moving = {f"{name}.dot": v for name, v in self.velocities.items()}
+        return {**self.positions, **moving, **self.entropies, time.name: self.time}
 
 
 @dataclass
@@ -148,6 +157,7 @@ class Stretches:
         values = {str(k): e.expression for k, e in enumerate(self.events)}
         self._values = point_map(maps.quantity_map(self.system, values))
         self._velocity = point_map(maps.velocity_map(self.system, plan.method.impulsive))
+        self._admissible = point_map(maps.admissible_map(self.system)) if self.system.constraints else None
         state = (*self.system.coordinates, *self.system.velocities)
         whole = {k: {s.name: e.changes.get(s, s) for s in state} for k, e in enumerate(self.events) if e.changes}
         self._changed = {k: point_map(maps.quantity_map(self.system, after)) for k, after in whole.items()}
@@ -205,6 +215,8 @@ class Stretches:
         carry, failed = walk.moved(1.0)
         status = int(walk.status or failed)
         there = status == 0 or at_node
+        if there and walk.origin < 1:  # the step before was shorter, so its solution is no guess: the velocity here is
+            carry = self.begun(lane, carry, k + 1)
         self.carry[lane] = carry if there else self.begun(lane, nodes[-2], k)
         self.codes[lane, :2] = status, k + int(there)
         self.side[lane], self.since[lane] = walk.side, np.maximum(walk.since - 1, 0)
@@ -242,11 +254,39 @@ class Stretches:
         rates[:, -1] = 1
         return self.values(lane, point + moment * rates)[0]
 
+    def admissible(self, lane: int, point: Array) -> Array:
+        """The point brought onto the constraints: from where the error of the method and rounding have left it."""
+        if self._admissible is None:
+            return point
+        nearest, failed = self._admissible(point, self.rows[[lane]])
+        whole = np.column_stack([nearest, point[:, nearest.shape[1] :]])
+        return point if failed.any() else whole
+
     def changed(self, lane: int, point: Array, event: int) -> Array:
         """The point after the action of an event."""
         after = point.copy()
         after[:, : 2 * len(self.system.coordinates)] = self._changed[event](point, self.rows[[lane]])[0]
-        return after
+        return self._completed(lane, after, self.events[event]) if np.isfinite(after).all() else after
+
+    def _completed(self, lane: int, point: Array, event: Event) -> Array:
+        """A point after an action, if it is a start of the system; velocities that the action leaves out may follow.
+
+        They are kept if that satisfies the constraints. If not, they are left to the constraints, as in any start.
+        """
+        if not self.system.constraints:
+            return point
+        q, v, S = self.system.coordinates, self.system.velocities, self.system.entropies
+        given = dict(zip((*q, *v, *S, time), point[0], strict=True))
+        kept = {s: x for s, x in given.items() if s not in v or s in event.changes}
+        try:
+            start = resolve_start(self.system, given, {}, self.rows[[lane]])
+        except StartError as error:
+            try:
+                start = resolve_start(self.system, kept, {}, self.rows[[lane]])
+            except StartError:
+                told = str(error).removeprefix("start: ")
+                raise StartError(f"event {event.name!r} at t = {point[0, -1]:g}, after its action: {told}") from None
+        return np.column_stack([start.q, start.second, point[:, 2 * len(q) :]])
 
     # parts of a step
     def begun(self, lane: int, node: Array, k: int) -> Array:
@@ -300,7 +340,7 @@ class Walk:
             if self.actions == MOST and event.changes:
                 self.status = Status.EVENTS_ACCUMULATE
                 return
-            point = self._point(self.place)
+            point = self.whole.admissible(self.lane, self._point(self.place))
             self._note(event, point[0])
             if event.action == "stop":
                 self.status = Status.EVENT
@@ -355,8 +395,9 @@ class Walk:
             self.status = Status.LEFT_DOMAIN if np.isnan(after).any() else Status.NOT_FINITE
             return
         before, now = whole.values(lane, point)[0], whole.values(lane, after)[0]
-        left_over = np.where(before == now, now, 0)  # of zero, where rounding has missed it
-        moved = (before != now) | (self.place - self.happened <= TOGETHER)
+        here = self.place - self.happened <= TOGETHER
+        left_over = np.where(here & (np.abs(now) <= np.abs(before)), now, 0)  # of zero, missed by rounding or projection
+        moved = (before != now) | here
         self.side = np.where(moved, _side(whole.ahead(lane, after) - left_over), self.side)
         self.since = np.where(moved, self.place + MOMENT, self.since)
         self.origin, self.carry = self.place, whole.anew(lane, after)
@@ -376,8 +417,9 @@ class Walk:
         names = [c.name for c in self.whole.system.coordinates]
         n = len(names)
         here, moving = (dict(zip(names, map(float, x), strict=True)) for x in (point[:n], point[n : 2 * n]))
-        crossing = Crossing(event.name, float(point[-1]), self.lane, here, moving, bool(event.changes))
-        self.whole.crossings.append(crossing)
+        warm = dict(zip([S.name for S in self.whole.system.entropies], map(float, point[2 * n : -1]), strict=True))
+        changed, when = bool(event.changes), float(point[-1])
+        self.whole.crossings.append(Crossing(event.name, when, self.lane, here, moving, changed, warm, self.k))
 
 
 def _side(g: Array) -> Array:

@@ -13,7 +13,7 @@ from ..model.coordinates import time
 from ..model.system import System
 from ..stepmap import Block, StepMap, pointwise
 from ..symbolic import Fast, fast, substitute
-from .lagrange import entropy_rates, momenta, motion_residual, multipliers, reaction
+from .lagrange import entropy_rates, mass_matrix, momenta, motion_residual, multipliers, reaction
 
 
 def _map(system: System, name: str, by: str, outputs: Mapping[str, Fast], *blocks: Block) -> StepMap:
@@ -90,3 +90,38 @@ def constraint_map(system: System) -> StepMap:
         outputs[f"drift.{a}"] = fast(c.drift)
         outputs |= {f"row.{a}.{i}": fast(x) for i, x in enumerate(c.coefficients)}
     return quantity_map(system, outputs)
+
+
+@lru_cache(maxsize=64)
+def admissible_map(system: System) -> StepMap:
+    """(q, v, S, t) -> the position and velocity on the constraints that are nearest, measured by the mass matrix.
+
+    Position: M d + mu_a omega^a = 0 with phi(q + d) = 0 for holonomic and A d = 0 for kinematic constraints. Then
+    velocity at that position: p(v') + nu_a omega^a = p(v), A v' + b = 0. Both matrices are that of the motion itself.
+    """
+    q, v = system.coordinates, system.velocities
+    marked = {s: fast(f"{s.name}.near") for s in (*q, *v, *multipliers(system))}
+    offset = [fast(f"{c.name}.offset") for c in q]
+    moved = {c: fast(c) + d for c, d in zip(q, offset, strict=True)} if system.holonomic else {}
+    blocks = []
+    if system.holonomic:
+        balance = [
+            sum((m * d for m, d in zip(row, offset, strict=True)), start=r)
+            for row, r in zip(mass_matrix(system), reaction(system), strict=True)
+        ]
+        rows = [
+            substitute(c.expression, moved)
+            if c.is_holonomic
+            else sum((fast(a) * d for a, d in zip(c.coefficients, offset, strict=True)), start=fast(0))
+            for c in system.constraints
+        ]
+        names = (*(d.name for d in offset), *(m.name for m in multipliers(system)))
+        blocks.append(Block(names, (*balance, *rows)))
+    sought = {s: x for s, x in marked.items() if s not in q}
+    pairs = zip(momenta(system), reaction(system), strict=True)
+    kept = [substitute(substitute(p + r, sought) - p, moved) for p, r in pairs]
+    forms = [substitute(substitute(c.velocity_form(q), sought), moved) for c in system.constraints]
+    guess = (*map(fast, v), *(fast(0) for _ in system.constraints))
+    blocks.append(Block(tuple(x.name for x in sought.values()), (*kept, *forms), guess))
+    outputs = {c.name: moved.get(c, fast(c)) for c in q} | {s.name: sought[s] for s in v}
+    return _map(system, "nearest admissible state", "dot", outputs, *blocks)

@@ -176,9 +176,10 @@ def change_coordinates(
     if system.has_own_variations:
         rows = [covector(w) for w in system.variations]
         forms = [sympy.Add(*(a * Q.dot for a, Q in zip(row, new, strict=True))) for row in rows]
-    made = System(
-        name or system.name,
-        new,
+    made = system.replace(
+        name=name or system.name,
+        coordinates=new,
+        internal_energy=pulled(system.internal_energy),
         **{label: pulled(e) for label, e in system.energies.items()},
         forces=dict(zip(new, covector(system.forces), strict=True)),
         dissipation=pulled(system.dissipation),
