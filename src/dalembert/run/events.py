@@ -156,6 +156,7 @@ class Stretches:
         self.direction = np.array([e.direction for e in self.events])
         values = {str(k): e.expression for k, e in enumerate(self.events)}
         self._values = point_map(maps.quantity_map(self.system, values))
+        self._rates = point_map(maps.rate_map(self.system, values))
         self._velocity = point_map(maps.velocity_map(self.system, plan.method.impulsive))
         self._admissible = point_map(maps.admissible_map(self.system)) if self.system.constraints else None
         state = (*self.system.coordinates, *self.system.velocities)
@@ -245,14 +246,23 @@ class Stretches:
         """The values of all events at some points."""
         return self._values(points, self.rows[[lane]])[0]
 
-    def ahead(self, lane: int, point: Array) -> Array:
-        """The values of all events a moment later, on the tangent: the motion itself may have bounced by then."""
-        n, moment = len(self.system.coordinates), MOMENT * self.h
-        rates = np.zeros_like(point)
-        rates[:, :n] = point[:, n : 2 * n]
-        rates[:, n : 2 * n] = point_map(maps.motion_map(self.system))(point, self.rows[[lane]])[0][:, :n]
-        rates[:, -1] = 1
-        return self.values(lane, point + moment * rates)[0]
+    def rates(self, lane: int, point: Array) -> Array:
+        """The rates of all events along the motion at a point."""
+        return self._rates(point, self.rows[[lane]])[0][0]
+
+    def leads(self, lane: int, point: Array, zero: Array) -> Array:
+        """To which side of zero the tangent of the motion leads; events count as `zero` less than their values here.
+
+        By the rates, since a difference of values is lost in rounding after a low bounce; where a rate is zero, by values
+        a moment later. On the tangent, because the motion itself may be below the floor again by then.
+        """
+        n, moment, rows = len(self.system.coordinates), MOMENT * self.h, self.rows[[lane]]
+        later = point.copy()
+        later[:, :n] += moment * point[:, n : 2 * n]
+        later[:, n : 2 * n] += moment * point_map(maps.motion_map(self.system))(point, rows)[0][:, :n]
+        later[:, -1] += moment
+        side = _side(self.values(lane, point)[0] - zero + moment * np.nan_to_num(self.rates(lane, point)))
+        return np.where(side != 0, side, _side(self.values(lane, later)[0] - zero))
 
     def admissible(self, lane: int, point: Array) -> Array:
         """The point brought onto the constraints: from where the error of the method and rounding have left it."""
@@ -336,16 +346,17 @@ class Walk:
             self.place, k = self._first(roots)
             del roots[k]
             event = self.whole.events[k]
-            self.side[k], self.happened[k] = -self.side[k], self.place
+            again, self.happened[k] = np.isfinite(self.happened[k]), self.place
+            self.side[k] = -self.side[k]
             if self.actions == MOST and event.changes:
                 self.status = Status.EVENTS_ACCUMULATE
                 return
-            point = self.whole.admissible(self.lane, self._point(self.place))
+            point = self._point(self.place)
             self._note(event, point[0])
             if event.action == "stop":
                 self.status = Status.EVENT
             elif event.changes:
-                self._act(k, point)
+                self._act(k, point, bool(again))
                 roots = {} if self.status else self._roots(self._values(1.0))
 
     def _roots(self, end: Array) -> dict[int, float]:
@@ -382,13 +393,16 @@ class Walk:
         here = [k for k, root in roots.items() if root - place <= TOGETHER]
         return place, min(here, key=lambda k: (self.whole.events[k].action != "record", k))
 
-    def _act(self, k: int, point: Array) -> None:
+    def _act(self, k: int, point: Array, again: bool) -> None:
         """Change the state, and go on from there.
 
         Events that have happened here, and those that the action takes elsewhere, are where they are a moment later. The
-        others keep their side: they may be about to cross at this very place.
+        others keep their side: they may be about to cross at this very place. So does one that has acted in this step before
+        and crosses with a rate that does not lead across: that rate is rounding, at the end of bounces that die out.
         """
         whole, lane = self.whole, self.lane
+        across = float(self.side[k])
+        stays = again and whole.rates(lane, point)[k] * across < 0
         after = whole.changed(lane, point, k)
         self.actions += 1
         if not np.isfinite(after).all():
@@ -398,8 +412,10 @@ class Walk:
         here = self.place - self.happened <= TOGETHER
         left_over = np.where(here & (np.abs(now) <= np.abs(before)), now, 0)  # of zero, missed by rounding or projection
         moved = (before != now) | here
-        self.side = np.where(moved, _side(whole.ahead(lane, after) - left_over), self.side)
+        self.side = np.where(moved, whole.leads(lane, after, left_over), self.side)
         self.since = np.where(moved, self.place + MOMENT, self.since)
+        if stays:
+            self.side[k] = -across
         self.origin, self.carry = self.place, whole.anew(lane, after)
 
     def moved(self, place: float) -> tuple[Array, int]:
@@ -408,7 +424,9 @@ class Walk:
         return self.whole.part(self.lane, self.carry, t0 + (self.k + self.origin) * h, (place - self.origin) * h)
 
     def _point(self, place: float) -> Array:
-        return self.whole.points(self.lane, self.moved(place)[0][None, :], self.k + place)
+        """The state at a place, on the constraints."""
+        point = self.whole.points(self.lane, self.moved(place)[0][None, :], self.k + place)
+        return self.whole.admissible(self.lane, point)
 
     def _values(self, place: float) -> Array:
         return self.whole.values(self.lane, self._point(place))[0]

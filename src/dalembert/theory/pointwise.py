@@ -12,8 +12,16 @@ from typing import Any
 from ..model.coordinates import time
 from ..model.system import System
 from ..stepmap import Block, StepMap, pointwise
-from ..symbolic import Fast, fast, substitute
-from .lagrange import entropy_rates, mass_matrix, momenta, motion_residual, multipliers, reaction
+from ..symbolic import Fast, fast, gradient, substitute
+from .lagrange import (
+    entropy_rates,
+    mass_matrix,
+    momenta,
+    motion_residual,
+    multipliers,
+    reaction,
+    total_derivative,
+)
 
 
 def _map(system: System, name: str, by: str, outputs: Mapping[str, Fast], *blocks: Block) -> StepMap:
@@ -69,6 +77,17 @@ def motion_map(system: System) -> StepMap:
     sought = [q.ddot for q in system.coordinates] + list(multipliers(system))
     block = Block(tuple(s.name for s in sought), tuple(motion_residual(system)))
     return _map(system, "motion", "dot", {s.name: fast(s) for s in sought}, block)
+
+
+def rate_map(system: System, quantities: Mapping[str, Any]) -> StepMap:
+    """(q, v, S, t) -> the rates of any expressions along the motion."""
+    motion = motion_map(system)
+    warming = entropy_rates(system)
+    outputs: dict[str, Fast] = {}
+    for name, e in quantities.items():
+        slopes = zip(gradient(e, system.entropies), warming, strict=True)
+        outputs[name] = sum((d * r for d, r in slopes), start=total_derivative(fast(e), system.coordinates))
+    return pointwise(f"{system.name}, rates", motion.state, motion.parameters, outputs, motion.blocks)
 
 
 @lru_cache(maxsize=64)
