@@ -8,19 +8,25 @@ from typing import Any, Literal
 
 import numpy as np
 
+from .discrete.equations import term_sizes
 from .discrete.system import DiscreteSystem
 from .methods.base import Method
+from .model.coordinates import time
 from .model.system import System
 from .run.balance import Balance, balance
+from .run.start import point_map
 from .run.trajectory import Trajectory
 from .run.values import Array
 from .shown import Part, Shown, Table
-from .symbolic import Fast, fast, magnitude, vanishes
+from .symbolic import Fast, fast, free_names, magnitude, vanishes
 from .theory.integrals import cyclic_momenta, energy_integral
 from .theory.thermo import energy_balance, friction_heat
 
 ROUNDING = 1e-11
-"""Relative deviation that counts as rounding error: what "exact" has to stay below."""
+"""The largest relative deviation that counts as rounding error, however long the run: what "exact" has to stay below."""
+
+ONE_STEP = 1e-14
+"""The same for one step; rounding errors of a conserved quantity add up like a random walk, with the root of the steps."""
 
 QUADRATURE = 1e-9
 """Relative deviation up to which a method that keeps the energy to the accuracy of a quadrature has kept it."""
@@ -58,6 +64,10 @@ class Row:
     """How often the deviation turned back: one that hardly did has not been seen to oscillate or to drift."""
     note: str = ""
     """What else there is to say about it."""
+    rounding: float = ROUNDING
+    """The deviation that counts as rounding in a run of so many steps, same scale."""
+    stretches: int = 1
+    """Into how many stretches events that act cut the run; deviations are within one of them, here the worst."""
 
     @property
     def ok(self) -> bool:
@@ -65,7 +75,7 @@ class Row:
         if not np.isfinite(self.deviation):
             return self.expected == "nothing"
         if self.expected == "exact":
-            return self.deviation <= ROUNDING
+            return self.deviation <= self.rounding
         if self.expected == "quadrature":
             return self.deviation <= QUADRATURE
         return self.expected != "bounded" or self.too_short or not self.drifts
@@ -78,16 +88,20 @@ class Row:
     @property
     def drifts(self) -> bool:
         """Whether most of the deviation is a steady drift."""
-        return self.deviation > ROUNDING and self.drift > 0.5 * self.deviation
+        return self.deviation > self.rounding and self.drift > 0.5 * self.deviation
 
     @property
     def verdict(self) -> str:
-        """What happened, in a word or two."""
+        """What happened, in a word or two; of a run with events that act, between them."""
+        told = self._verdict()
+        return f"{told} between events" if self.stretches > 1 and np.isfinite(self.deviation) else told
+
+    def _verdict(self) -> str:
         if self.expected == "nothing":
             return "changes, as it should"
         if not np.isfinite(self.deviation):
             return "not available"
-        if self.deviation <= ROUNDING:
+        if self.deviation <= self.rounding:
             return "kept to rounding"
         if self.expected == "exact":
             return "VIOLATED"
@@ -191,22 +205,49 @@ def _promise(method: Method | None, expected: Expected) -> str:
 
 def _measure(
     run: Trajectory, name: str, theory: str, reason: str, expected: Expected, values: Array, size: Array,
-    about: Array | None = None,
 ) -> Row:  # fmt: skip
-    """A row from values along the motion; deviations are from the first record unless `about` says otherwise."""
+    """A row from values of a quantity that is conserved between events: deviations from the first record of a stretch."""
     values, size = np.atleast_2d(values), np.atleast_2d(size)
-    origin = values[:, :1] if about is None else about
-    scale = np.nanmax(np.where(np.isfinite(size), size, 0.0), axis=1, keepdims=True)
-    scale = np.where(scale > 0, scale, 1.0)
+    stretch = run.stretches
+    found = []
+    for lane, k in sorted({(lane, int(k)) for lane, row in enumerate(stretch) for k in row}):
+        within = stretch[lane] == k
+        part = values[lane, within]
+        error = _relative(part - part[0], size[lane, within])
+        found.append((_largest(error), lane, error))
+    worst, lane, error = max(found, key=lambda f: (np.isfinite(f[0]), f[0]))
+    return Row(
+        name, theory, reason, expected, _promise(run.method, expected), float(values[lane, 0]), worst, _drift(error),
+        _turns(error), rounding=_rounding(run), stretches=int(stretch.max()) + 1,
+    )  # fmt: skip
+
+
+def _zero(run: Trajectory, name: str, theory: str, expected: Expected, values: Array, size: Array) -> Row:
+    """A row from values that should be zero all along."""
+    values, size = np.atleast_2d(values), np.atleast_2d(size)
+    errors = [_relative(v, s) for v, s in zip(values, size, strict=True)]
+    worst = [_largest(e) for e in errors]
+    lane = int(np.nanargmax(worst)) if np.isfinite(worst).any() else 0
+    promise = _promise(run.method, expected)
+    return Row(
+        name, theory, "", expected, promise, float(values[lane, 0]), worst[lane], _drift(errors[lane]), _turns(errors[lane])
+    )  # fmt: skip
+
+
+def _relative(error: Array, size: Array) -> Array:
+    """Errors in units of the largest size of the terms; of a quantity without terms, in units of itself."""
+    known = [np.max(np.abs(a), initial=0.0, where=np.isfinite(a)) for a in (size, error)]
     with np.errstate(invalid="ignore", over="ignore"):
-        error = (values - origin) / scale
-    finite = np.isfinite(error)
-    deviation = np.where(finite, np.abs(error), 0).max(axis=1)
-    deviation = np.where(finite.any(axis=1), deviation, np.nan)
-    lane = int(np.nanargmax(deviation)) if np.isfinite(deviation).any() else 0
-    drift, promise = _drift(error[lane]), _promise(run.method, expected)
-    turns = _turns(error[lane])
-    return Row(name, theory, reason, expected, promise, float(values[lane, 0]), float(deviation[lane]), drift, turns)
+        return error / next((scale for scale in known if scale > 0), 1.0)
+
+
+def _largest(error: Array) -> float:
+    return float(np.max(np.abs(error), initial=0.0, where=np.isfinite(error))) if np.isfinite(error).any() else np.nan
+
+
+def _rounding(run: Trajectory) -> float:
+    """The relative deviation that counts as rounding after the steps of this run."""
+    return float(min(ROUNDING, ONE_STEP * np.sqrt(1 + run.every * (len(run.time) - 1))))
 
 
 def _drift(error: Array) -> float:
@@ -219,7 +260,7 @@ def _drift(error: Array) -> float:
 def _turns(error: Array) -> int:
     """How often the error turns back, rounding aside."""
     known = error[np.isfinite(error)]
-    moves = np.sign(np.diff(known)[np.abs(np.diff(known)) > ROUNDING / 100])
+    moves = np.sign(np.diff(known)[np.abs(np.diff(known)) > ONE_STEP])
     return int(np.count_nonzero(moves[1:] != moves[:-1]))
 
 
@@ -250,7 +291,14 @@ def _rows(run: Trajectory, system: System) -> list[Row]:
 
 
 def _size(run: Trajectory, expression: Fast) -> Array:
-    return run.quantity(magnitude(fast(expression).expand()))
+    """The size of the terms that vary along a motion. A constant term hides no deviation but by its rounding."""
+    assert isinstance(run.system, System)
+    e, system = fast(expression).expand(), run.system
+    moving = {s.name for s in (*system.coordinates, *system.velocities, *system.entropies, time)}
+    terms = e.args if e.is_Add else (e,)
+    varying, constant = ([x for x in terms if bool(free_names([x]) & moving) is varies] for varies in (True, False))
+    weight = float(np.finfo(float).eps) / _rounding(run)
+    return run.quantity(magnitude(sum(varying, start=fast(0))) + weight * magnitude(sum(constant, start=fast(0))))
 
 
 def _claimed(run: Trajectory, invariants: Mapping[str, Any]) -> list[Row]:
@@ -268,19 +316,8 @@ def _constraint_rows(run: Trajectory, system: System) -> list[Row]:
     for a, c in enumerate(system.constraints):
         form = c.expression if c.is_holonomic else c.velocity_form(system.coordinates)
         values = run.quantity(form) if c.is_holonomic or steps is None else steps[..., a]
-        zero = np.zeros((1, 1))
-        rows.append(
-            _measure(
-                run,
-                f"{c.expression} = 0",
-                f"{c.kind} constraint",
-                "",
-                keeps,
-                values,
-                _size(run, fast(form)),
-                zero,
-            )
-        )
+        size = run.quantity(magnitude(fast(form).expand()))
+        rows.append(_zero(run, f"{c.expression} = 0", f"{c.kind} constraint", keeps, values, size))
     return rows
 
 
@@ -295,12 +332,13 @@ def _thermal_rows(run: Trajectory, system: System) -> list[Row]:
 
 def _first_law_row(run: Trajectory, system: System, known: Balance) -> Row:
     defect, energy = np.atleast_2d(known.defect), np.atleast_2d(run.energy)
-    values = np.concatenate([np.zeros((len(defect), 1)), np.cumsum(defect, axis=1)], axis=1)
+    # Nothing is known of an interval in which an event acted; what is left over is summed from there on.
+    known_defect = np.where(np.diff(run.stretches, axis=1) > 0, 0.0, defect)
+    values = np.concatenate([np.zeros((len(defect), 1)), np.cumsum(known_defect, axis=1)], axis=1)
     law = energy_balance(system)
     row = _measure(
-        run, "first law", "energy = start + work + heat", "", _first_law(run.method), values, _size(run, law.energy),
-        np.zeros((1, 1)),
-    )  # fmt: skip
+        run, "first law", "energy = start + work + heat", "", _first_law(run.method), values, _size(run, law.energy)
+    )
     if not np.isfinite(defect).any():
         return replace(row, value=float(energy[0, 0]), note=law.sentence)
     lane, worst = np.unravel_index(np.nanargmax(np.abs(defect)), defect.shape)
@@ -315,8 +353,7 @@ def _production_rows(run: Trajectory, system: System, known: Balance) -> list[Ro
     lawful = run.method is not None and run.method.second_law
     expected: Expected = "exact" if lawful else "approximate"
     promise = "never negative" if lawful else "-"
-    # An entropy is known up to a constant, so that a small one says nothing about what is small.
-    size = np.abs(run._entropies).max(axis=(1, 2), initial=1.0, where=np.isfinite(run._entropies))
+    size = _entropy_size(run, system)
     parts = {f"entropy produced in {S}": known.produced[..., a] for a, S in enumerate(system.entropies)}
     if len(parts) > 1:
         parts["entropy produced"] = known.production
@@ -324,6 +361,18 @@ def _production_rows(run: Trajectory, system: System, known: Balance) -> list[Ro
         parts = {name: np.where(known.exact, v, np.nan) for name, v in parts.items()}
     theory = "not negative: second law"
     return [_sign_row(run, name, theory, expected, promise, v, size) for name, v in parts.items()]
+
+
+def _entropy_size(run: Trajectory, system: System) -> Array:
+    """The largest entropy, change of one, or heat capacity T/(dT/dS) of each lane.
+
+    An entropy is known up to a constant, so a small one does not say what is small; the heat capacity does.
+    """
+    capacity = [T / T.diff(S) for S, T in zip(system.entropies, system.temperatures, strict=True) if T.diff(S) != 0]
+    tables = [np.atleast_2d(run.quantity(fast(c))) for c in capacity]
+    tables += list(np.moveaxis(run._entropies, -1, 0))
+    tables += [np.diff(S, axis=1) for S in np.moveaxis(run._entropies, -1, 0)]
+    return np.max([np.max(np.abs(a), axis=1, initial=0.0, where=np.isfinite(a)) for a in tables], axis=0)
 
 
 def _hypotheses(run: Trajectory, system: System) -> list[Row]:
@@ -346,7 +395,7 @@ def _sign_row(
 ) -> SignRow:
     """A row from values that must not be negative, along steps or at nodes."""
     values = np.atleast_2d(values)
-    scaled = values / np.where(size > 0, size, 1.0)[:, None]
+    scaled = np.stack([_relative(v, np.atleast_1d(s)) for v, s in zip(values, size, strict=True)])
     if not np.isfinite(scaled).any():
         return SignRow(name, theory, "", "nothing", promise, np.nan, np.nan, 0.0, least=np.nan, when=np.nan)
     lane, place = np.unravel_index(np.nanargmin(scaled), scaled.shape)
@@ -361,18 +410,27 @@ def _sign_row(
 
 def _discrete_rows(run: Trajectory, system: DiscreteSystem) -> list[Row]:
     """Discrete Noether: L_d that does not notice a shift of x keeps the momentum of x; and the discrete constraints."""
-    rows = []
+    rows, sizes = [], _discrete_sizes(run, system)
     for i, q in enumerate(system.coordinates):
         shift = system.lagrangian.diff(fast(q.at(0))) + system.lagrangian.diff(fast(q.at(1)))
         acting = [system.force_minus[i], system.force_plus[i], *(w[i] for w in system.variations)]
         if vanishes(shift.expand()) and all(vanishes(f) for f in acting):
-            p = run[q.momentum]
-            rows.append(_measure(run, f"momentum of {q}", "conserved", f"{q} is cyclic", "exact", p, np.abs(p)))
+            p, name = run[q.momentum], f"momentum of {q}"
+            rows.append(_measure(run, name, "conserved", f"{q} is cyclic", "exact", p, sizes[..., i]))
     steps = run.step_residuals
     for a, c in enumerate(system.constraints):
         assert steps is not None
-        size = np.atleast_2d(np.abs(run.records[..., : len(system.coordinates)]).max(axis=-1)) / run.h
-        zero = np.zeros((1, 1))
-        name = f"{system.read(c)} = 0"
-        rows.append(_measure(run, name, "discrete constraint", "", "exact", steps[..., a], size, zero))
+        size = sizes[..., len(system.coordinates) + a]
+        rows.append(_zero(run, f"{system.read(c)} = 0", "discrete constraint", "exact", steps[..., a], size))
     return rows
+
+
+def _discrete_sizes(run: Trajectory, system: DiscreteSystem) -> Array:
+    """The sizes of the terms of momenta and constraints at the records: mean velocities from one to the next."""
+    known = run._columns([c.name for c in (*system.coordinates, *system.entropies)])
+    rates = np.diff(known, axis=1, append=known[:, -1:]) / (run.h * run.every)
+    if rates.shape[1] > 1:
+        rates[:, -1] = rates[:, -2]
+    compiled = point_map(term_sizes(system))
+    inputs = (np.column_stack([q, v, run.time]) for q, v in zip(known, rates, strict=True))
+    return np.stack([compiled(x, row[None, :], h=run.h)[0] for x, row in zip(inputs, run._parameter_rows, strict=True)])

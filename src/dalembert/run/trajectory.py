@@ -171,6 +171,16 @@ class Trajectory:
         return {(lane, self.begin) for lane in first} | {(c.lane, c.step + 1) for c in self.events if c.changed}
 
     @cached_property
+    def stretches(self) -> Array:
+        """Of every record of every lane, in how many steps before it events have changed the motion: (lanes, times)."""
+        nodes = self.every * (-(-self.begin // self.every) + np.arange(len(self.time)))
+        cuts: list[list[int]] = [[] for _ in self.records]
+        for lane, node in sorted(self.restarts):
+            if node > self.begin:
+                cuts[lane].append(node)
+        return np.array([np.searchsorted(cut, nodes, side="right") for cut in cuts])
+
+    @cached_property
     def _parameter_rows(self) -> Array:
         rows = [np.broadcast_to(self.parameters[p.name], len(self.records)) for p in self.system.parameters]
         return np.stack(rows, axis=1) if rows else np.zeros((len(self.records), 0))
