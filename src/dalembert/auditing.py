@@ -8,25 +8,27 @@ from typing import Any, Literal
 
 import numpy as np
 
-from .discrete.equations import term_sizes
 from .discrete.system import DiscreteSystem
 from .methods.base import Method
-from .model.coordinates import time
 from .model.system import System
 from .run.balance import Balance, balance
-from .run.start import point_map
+from .run.deviations import (
+    ROUNDING,
+    discrete_terms,
+    drift,
+    entropy_size,
+    largest,
+    relative,
+    rounding,
+    turns,
+    varying_terms,
+)
 from .run.trajectory import Trajectory
 from .run.values import Array
 from .shown import Part, Shown, Table
-from .symbolic import Fast, fast, free_names, magnitude, vanishes
+from .symbolic import fast, magnitude, vanishes
 from .theory.integrals import cyclic_momenta, energy_integral
 from .theory.thermo import energy_balance, friction_heat
-
-ROUNDING = 1e-11
-"""The largest relative deviation that counts as rounding error, however long the run: what "exact" has to stay below."""
-
-ONE_STEP = 1e-14
-"""The same for one step; rounding errors of a conserved quantity add up like a random walk, with the root of the steps."""
 
 QUADRATURE = 1e-9
 """Relative deviation up to which a method that keeps the energy to the accuracy of a quadrature has kept it."""
@@ -137,6 +139,8 @@ class SignRow(Row):
     @property
     def verdict(self) -> str:
         """Whether it was ever negative, and where it is least."""
+        if not np.isfinite(self.deviation):
+            return "not available"
         told = f"least {self.least:.3g} at t = {self.when:g}"
         return told if self.holds else f"NOT POSITIVE from t = {self.since:g}, {told}"
 
@@ -213,55 +217,25 @@ def _measure(
     for lane, k in sorted({(lane, int(k)) for lane, row in enumerate(stretch) for k in row}):
         within = stretch[lane] == k
         part = values[lane, within]
-        error = _relative(part - part[0], size[lane, within])
-        found.append((_largest(error), lane, error))
+        error = relative(part - part[0], size[lane, within])
+        found.append((largest(error), lane, error))
     worst, lane, error = max(found, key=lambda f: (np.isfinite(f[0]), f[0]))
     return Row(
-        name, theory, reason, expected, _promise(run.method, expected), float(values[lane, 0]), worst, _drift(error),
-        _turns(error), rounding=_rounding(run), stretches=int(stretch.max()) + 1,
+        name, theory, reason, expected, _promise(run.method, expected), float(values[lane, 0]), worst, drift(error),
+        turns(error), rounding=rounding(run), stretches=int(stretch.max()) + 1,
     )  # fmt: skip
 
 
 def _zero(run: Trajectory, name: str, theory: str, expected: Expected, values: Array, size: Array) -> Row:
     """A row from values that should be zero all along."""
     values, size = np.atleast_2d(values), np.atleast_2d(size)
-    errors = [_relative(v, s) for v, s in zip(values, size, strict=True)]
-    worst = [_largest(e) for e in errors]
+    errors = [relative(v, s) for v, s in zip(values, size, strict=True)]
+    worst = [largest(e) for e in errors]
     lane = int(np.nanargmax(worst)) if np.isfinite(worst).any() else 0
     promise = _promise(run.method, expected)
     return Row(
-        name, theory, "", expected, promise, float(values[lane, 0]), worst[lane], _drift(errors[lane]), _turns(errors[lane])
+        name, theory, "", expected, promise, float(values[lane, 0]), worst[lane], drift(errors[lane]), turns(errors[lane])
     )  # fmt: skip
-
-
-def _relative(error: Array, size: Array) -> Array:
-    """Errors in units of the largest size of the terms; of a quantity without terms, in units of itself."""
-    known = [np.max(np.abs(a), initial=0.0, where=np.isfinite(a)) for a in (size, error)]
-    with np.errstate(invalid="ignore", over="ignore"):
-        return error / next((scale for scale in known if scale > 0), 1.0)
-
-
-def _largest(error: Array) -> float:
-    return float(np.max(np.abs(error), initial=0.0, where=np.isfinite(error))) if np.isfinite(error).any() else np.nan
-
-
-def _rounding(run: Trajectory) -> float:
-    """The relative deviation that counts as rounding after the steps of this run."""
-    return float(min(ROUNDING, ONE_STEP * np.sqrt(1 + run.every * (len(run.time) - 1))))
-
-
-def _drift(error: Array) -> float:
-    """How far the straight line fitted to an error moves over the run: that of an oscillation hardly moves."""
-    known = error[np.isfinite(error)]
-    place = np.linspace(-1, 1, len(known))
-    return float(2 * abs(place @ known) / (place @ place)) if len(known) > 3 else 0.0
-
-
-def _turns(error: Array) -> int:
-    """How often the error turns back, rounding aside."""
-    known = error[np.isfinite(error)]
-    moves = np.sign(np.diff(known)[np.abs(np.diff(known)) > ONE_STEP])
-    return int(np.count_nonzero(moves[1:] != moves[:-1]))
 
 
 def _kept(method: Method | None, quantity: Literal["energy", "momentum"], free: bool) -> Expected:
@@ -282,28 +256,27 @@ def _rows(run: Trajectory, system: System) -> list[Row]:
     kept = _first_law(run.method) if system.entropies else _kept(run.method, "energy", free)
     expected: Expected = kept if energy.conserved else "nothing"
     said = "conserved" if energy.conserved else "not conserved"
-    rows = [_measure(run, "energy", said, energy.reason, expected, run.energy, _size(run, energy.expression))]
+    rows = [
+        _measure(
+            run,
+            "energy",
+            said,
+            energy.reason,
+            expected,
+            run.energy,
+            varying_terms(run, energy.expression),
+        )
+    ]
     for p in cyclic_momenta(system):
         values = run.quantity(p.expression)
         promised = _kept(run.method, "momentum", free)
-        rows.append(_measure(run, p.name, "conserved", p.reason, promised, values, _size(run, p.expression)))
+        rows.append(_measure(run, p.name, "conserved", p.reason, promised, values, varying_terms(run, p.expression)))
     return rows
-
-
-def _size(run: Trajectory, expression: Fast) -> Array:
-    """The size of the terms that vary along a motion. A constant term hides no deviation but by its rounding."""
-    assert isinstance(run.system, System)
-    e, system = fast(expression).expand(), run.system
-    moving = {s.name for s in (*system.coordinates, *system.velocities, *system.entropies, time)}
-    terms = e.args if e.is_Add else (e,)
-    varying, constant = ([x for x in terms if bool(free_names([x]) & moving) is varies] for varies in (True, False))
-    weight = float(np.finfo(float).eps) / _rounding(run)
-    return run.quantity(magnitude(sum(varying, start=fast(0))) + weight * magnitude(sum(constant, start=fast(0))))
 
 
 def _claimed(run: Trajectory, invariants: Mapping[str, Any]) -> list[Row]:
     return [
-        _measure(run, name, "conserved", "", "approximate", run.quantity(e), _size(run, e))
+        _measure(run, name, "conserved", "", "approximate", run.quantity(e), varying_terms(run, e))
         for name, e in invariants.items()
     ]
 
@@ -337,7 +310,13 @@ def _first_law_row(run: Trajectory, system: System, known: Balance) -> Row:
     values = np.concatenate([np.zeros((len(defect), 1)), np.cumsum(known_defect, axis=1)], axis=1)
     law = energy_balance(system)
     row = _measure(
-        run, "first law", "energy = start + work + heat", "", _first_law(run.method), values, _size(run, law.energy)
+        run,
+        "first law",
+        "energy = start + work + heat",
+        "",
+        _first_law(run.method),
+        values,
+        varying_terms(run, law.energy),
     )
     if not np.isfinite(defect).any():
         return replace(row, value=float(energy[0, 0]), note=law.sentence)
@@ -353,7 +332,7 @@ def _production_rows(run: Trajectory, system: System, known: Balance) -> list[Ro
     lawful = run.method is not None and run.method.second_law
     expected: Expected = "exact" if lawful else "approximate"
     promise = "never negative" if lawful else "-"
-    size = _entropy_size(run, system)
+    size = entropy_size(run, system)
     parts = {f"entropy produced in {S}": known.produced[..., a] for a, S in enumerate(system.entropies)}
     if len(parts) > 1:
         parts["entropy produced"] = known.production
@@ -361,18 +340,6 @@ def _production_rows(run: Trajectory, system: System, known: Balance) -> list[Ro
         parts = {name: np.where(known.exact, v, np.nan) for name, v in parts.items()}
     theory = "not negative: second law"
     return [_sign_row(run, name, theory, expected, promise, v, size) for name, v in parts.items()]
-
-
-def _entropy_size(run: Trajectory, system: System) -> Array:
-    """The largest entropy, change of one, or heat capacity T/(dT/dS) of each lane.
-
-    An entropy is known up to a constant, so a small one does not say what is small; the heat capacity does.
-    """
-    capacity = [T / T.diff(S) for S, T in zip(system.entropies, system.temperatures, strict=True) if T.diff(S) != 0]
-    tables = [np.atleast_2d(run.quantity(fast(c))) for c in capacity]
-    tables += list(np.moveaxis(run._entropies, -1, 0))
-    tables += [np.diff(S, axis=1) for S in np.moveaxis(run._entropies, -1, 0)]
-    return np.max([np.max(np.abs(a), axis=1, initial=0.0, where=np.isfinite(a)) for a in tables], axis=0)
 
 
 def _hypotheses(run: Trajectory, system: System) -> list[Row]:
@@ -395,7 +362,7 @@ def _sign_row(
 ) -> SignRow:
     """A row from values that must not be negative, along steps or at nodes."""
     values = np.atleast_2d(values)
-    scaled = np.stack([_relative(v, np.atleast_1d(s)) for v, s in zip(values, size, strict=True)])
+    scaled = np.stack([relative(v, np.atleast_1d(s)) for v, s in zip(values, size, strict=True)])
     if not np.isfinite(scaled).any():
         return SignRow(name, theory, "", "nothing", promise, np.nan, np.nan, 0.0, least=np.nan, when=np.nan)
     lane, place = np.unravel_index(np.nanargmin(scaled), scaled.shape)
@@ -410,7 +377,7 @@ def _sign_row(
 
 def _discrete_rows(run: Trajectory, system: DiscreteSystem) -> list[Row]:
     """Discrete Noether: L_d that does not notice a shift of x keeps the momentum of x; and the discrete constraints."""
-    rows, sizes = [], _discrete_sizes(run, system)
+    rows, sizes = [], discrete_terms(run, system)
     for i, q in enumerate(system.coordinates):
         shift = system.lagrangian.diff(fast(q.at(0))) + system.lagrangian.diff(fast(q.at(1)))
         acting = [system.force_minus[i], system.force_plus[i], *(w[i] for w in system.variations)]
@@ -423,14 +390,3 @@ def _discrete_rows(run: Trajectory, system: DiscreteSystem) -> list[Row]:
         size = sizes[..., len(system.coordinates) + a]
         rows.append(_zero(run, f"{system.read(c)} = 0", "discrete constraint", "exact", steps[..., a], size))
     return rows
-
-
-def _discrete_sizes(run: Trajectory, system: DiscreteSystem) -> Array:
-    """The sizes of the terms of momenta and constraints at the records: mean velocities from one to the next."""
-    known = run._columns([c.name for c in (*system.coordinates, *system.entropies)])
-    rates = np.diff(known, axis=1, append=known[:, -1:]) / (run.h * run.every)
-    if rates.shape[1] > 1:
-        rates[:, -1] = rates[:, -2]
-    compiled = point_map(term_sizes(system))
-    inputs = (np.column_stack([q, v, run.time]) for q, v in zip(known, rates, strict=True))
-    return np.stack([compiled(x, row[None, :], h=run.h)[0] for x, row in zip(inputs, run._parameter_rows, strict=True)])

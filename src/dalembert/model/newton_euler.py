@@ -98,14 +98,14 @@ class NewtonEuler(Shown):
 
 
 def _scales(matrix: Any) -> tuple[Any, Any]:
-    """Scales of rows and columns by powers of two that bring the largest entry of each near one: units do not matter."""
+    """Scales of rows and columns that bring the largest entry of each near one, so that units do not matter."""
     import numpy as np
 
     rows, columns = np.ones(matrix.shape[0]), np.ones(matrix.shape[1])
     for _ in range(8):
-        for axis, scale in ((1, rows), (0, columns)):
-            largest = (np.abs(matrix) / rows[:, None] / columns).max(axis=axis, initial=0.0)
-            scale *= np.exp2(np.round(np.log2(np.where(largest > 0, largest, 1.0)) / 2))
+        entries = np.abs(matrix) / rows[:, None] / columns
+        by_row, by_column = (np.where(a > 0, a, 1.0) for a in (entries.max(axis=1), entries.max(axis=0)))
+        rows, columns = rows * np.sqrt(by_row), columns * np.sqrt(by_column)
     return rows, columns
 
 

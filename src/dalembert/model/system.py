@@ -216,7 +216,9 @@ class System:
         energies = {"kinetic", "potential", "lagrangian"}
         for key in changes:
             if key not in known and key not in energies:
-                raise ModelError(f"replace: a system has no {key}. Expected {', '.join(sorted(energies | set(known)))}.")
+                raise ModelError(
+                    f"replace: a system has no {key}. Expected {', '.join(sorted(energies | set(known)))}."
+                )
         if "lagrangian" in changes or ("kinetic" in changes and "lagrangian" in known):
             known = {key: value for key, value in known.items() if key not in energies}
         return System(**{**known, **changes})

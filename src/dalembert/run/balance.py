@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from itertools import pairwise
 
 import numpy as np
 
@@ -218,7 +219,7 @@ def _integrals_between(run: Trajectory, values: Array, points: int) -> Array:
     found = np.full((values.shape[0], values.shape[1] - 1), np.nan)
     for lane, row in enumerate(run.stretches):
         edges = [0, *(np.flatnonzero(np.diff(row)) + 1), len(row)]
-        for first, last in zip(edges[:-1], edges[1:], strict=True):
+        for first, last in pairwise(edges):
             if last - first > 1:
                 found[lane, first : last - 1] = integrals(values[lane, first:last], run.h * run.every, points)
     return found

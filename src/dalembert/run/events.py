@@ -15,13 +15,13 @@ import numpy as np
 from ..engine.kernels import STATUS_WIDTH
 from ..engine.machine import Stepper
 from ..engine.status import Status
-from ..errors import ModelError, StartError
+from ..errors import ModelError
 from ..model import checks
 from ..model.coordinates import Parameter, time
 from ..model.system import System
-from ..theory import pointwise as maps
+from .event_states import States, side_of
 from .progress import Progress
-from .start import Start, point_map, resolve_start
+from .start import Start
 from .values import Array
 
 if TYPE_CHECKING:
@@ -154,14 +154,8 @@ class Stretches:
         # of each event, where an action less than a moment before the present node has put it (else `since` is 0)
         self.side, self.since = np.zeros((2, lanes, len(self.events)))
         self.direction = np.array([e.direction for e in self.events])
-        values = {str(k): e.expression for k, e in enumerate(self.events)}
-        self._values = point_map(maps.quantity_map(self.system, values))
-        self._rates = point_map(maps.rate_map(self.system, values))
-        self._velocity = point_map(maps.velocity_map(self.system, plan.method.impulsive))
-        self._admissible = point_map(maps.admissible_map(self.system)) if self.system.constraints else None
-        state = (*self.system.coordinates, *self.system.velocities)
-        whole = {k: {s.name: e.changes.get(s, s) for s in state} for k, e in enumerate(self.events) if e.changes}
-        self._changed = {k: point_map(maps.quantity_map(self.system, after)) for k, after in whole.items()}
+        momenta = self.stepper.stepmap.state[len(self.system.coordinates)] != self.system.coordinates[0].dot.name
+        self.states = States(self.system, self.events, self.rows, momenta, plan.method.impulsive)
 
     def advance(self) -> None:
         """The whole motion, into `records`, `codes` and `crossings`."""
@@ -198,8 +192,8 @@ class Stretches:
 
     def _watched(self, lane: int, nodes: Array, begin: int) -> Walk | None:
         """Note what only records; the walk through the first step in which something changes or ends the motion."""
-        g = self.values(lane, self.points(lane, nodes, begin + np.arange(len(nodes))))
-        side, since = _side(g), np.zeros_like(g)
+        g = self.states.values(lane, self.points(lane, nodes, begin + np.arange(len(nodes))))
+        side, since = side_of(g), np.zeros_like(g)
         side[0] = np.where(self.since[lane] > 0, self.side[lane], side[0])
         since[0] = self.since[lane]
         for j in np.flatnonzero(_crosses(side[:-1], g[1:], self.direction).any(axis=1)):
@@ -233,72 +227,11 @@ class Stretches:
         row = -(-first // every) - self.plan.first_row
         self.records[lane, row : row + len(due)] = due
 
-    # at points
+    # parts of a step
     def points(self, lane: int, nodes: Array, k: Any) -> Array:
         """Position, velocity, entropies and time at some nodes; k says which, and may be a fraction."""
-        n, times = len(self.system.coordinates), np.broadcast_to(self.t0 + k * self.h, len(nodes))
-        q, second, S = np.split(nodes[:, : 2 * n + len(self.system.entropies)], [n, 2 * n], axis=1)
-        if self.stepper.stepmap.state[n] != self.system.coordinates[0].dot.name:
-            second = self._velocity(np.column_stack([q, second, S, times]), self.rows[[lane]])[0]
-        return np.column_stack([q, second, S, times])
+        return self.states.at(lane, nodes, np.broadcast_to(self.t0 + k * self.h, len(nodes)))
 
-    def values(self, lane: int, points: Array) -> Array:
-        """The values of all events at some points."""
-        return self._values(points, self.rows[[lane]])[0]
-
-    def rates(self, lane: int, point: Array) -> Array:
-        """The rates of all events along the motion at a point."""
-        return self._rates(point, self.rows[[lane]])[0][0]
-
-    def leads(self, lane: int, point: Array, zero: Array) -> Array:
-        """To which side of zero the tangent of the motion leads; events count as `zero` less than their values here.
-
-        By the rates, since a difference of values is lost in rounding after a low bounce; where a rate is zero, by values
-        a moment later. On the tangent, because the motion itself may be below the floor again by then.
-        """
-        n, moment, rows = len(self.system.coordinates), MOMENT * self.h, self.rows[[lane]]
-        later = point.copy()
-        later[:, :n] += moment * point[:, n : 2 * n]
-        later[:, n : 2 * n] += moment * point_map(maps.motion_map(self.system))(point, rows)[0][:, :n]
-        later[:, -1] += moment
-        side = _side(self.values(lane, point)[0] - zero + moment * np.nan_to_num(self.rates(lane, point)))
-        return np.where(side != 0, side, _side(self.values(lane, later)[0] - zero))
-
-    def admissible(self, lane: int, point: Array) -> Array:
-        """The point brought onto the constraints: from where the error of the method and rounding have left it."""
-        if self._admissible is None:
-            return point
-        nearest, failed = self._admissible(point, self.rows[[lane]])
-        whole = np.column_stack([nearest, point[:, nearest.shape[1] :]])
-        return point if failed.any() else whole
-
-    def changed(self, lane: int, point: Array, event: int) -> Array:
-        """The point after the action of an event."""
-        after = point.copy()
-        after[:, : 2 * len(self.system.coordinates)] = self._changed[event](point, self.rows[[lane]])[0]
-        return self._completed(lane, after, self.events[event]) if np.isfinite(after).all() else after
-
-    def _completed(self, lane: int, point: Array, event: Event) -> Array:
-        """A point after an action, if it is a start of the system; velocities that the action leaves out may follow.
-
-        They are kept if that satisfies the constraints. If not, they are left to the constraints, as in any start.
-        """
-        if not self.system.constraints:
-            return point
-        q, v, S = self.system.coordinates, self.system.velocities, self.system.entropies
-        given = dict(zip((*q, *v, *S, time), point[0], strict=True))
-        kept = {s: x for s, x in given.items() if s not in v or s in event.changes}
-        try:
-            start = resolve_start(self.system, given, {}, self.rows[[lane]])
-        except StartError as error:
-            try:
-                start = resolve_start(self.system, kept, {}, self.rows[[lane]])
-            except StartError:
-                told = str(error).removeprefix("start: ")
-                raise StartError(f"event {event.name!r} at t = {point[0, -1]:g}, after its action: {told}") from None
-        return np.column_stack([start.q, start.second, point[:, 2 * len(q) :]])
-
-    # parts of a step
     def begun(self, lane: int, node: Array, k: int) -> Array:
         """The carry at a node, which does not remember earlier steps: its own step may be shorter."""
         n = len(self.system.coordinates)
@@ -400,23 +333,25 @@ class Walk:
         others keep their side: they may be about to cross at this very place. So does one that has acted in this step before
         and crosses with a rate that does not lead across: that rate is rounding, at the end of bounces that die out.
         """
-        whole, lane = self.whole, self.lane
+        states, lane = self.whole.states, self.lane
         across = float(self.side[k])
-        stays = again and whole.rates(lane, point)[k] * across < 0
-        after = whole.changed(lane, point, k)
+        stays = again and states.rates(lane, point)[k] * across < 0
+        after = states.changed(lane, point, k)
         self.actions += 1
         if not np.isfinite(after).all():
             self.status = Status.LEFT_DOMAIN if np.isnan(after).any() else Status.NOT_FINITE
             return
-        before, now = whole.values(lane, point)[0], whole.values(lane, after)[0]
+        before, now = states.values(lane, point)[0], states.values(lane, after)[0]
         here = self.place - self.happened <= TOGETHER
-        left_over = np.where(here & (np.abs(now) <= np.abs(before)), now, 0)  # of zero, missed by rounding or projection
+        left_over = np.where(
+            here & (np.abs(now) <= np.abs(before)), now, 0
+        )  # of zero, missed by rounding or projection
         moved = (before != now) | here
-        self.side = np.where(moved, whole.leads(lane, after, left_over), self.side)
+        self.side = np.where(moved, states.leads(lane, after, left_over, MOMENT * self.whole.h), self.side)
         self.since = np.where(moved, self.place + MOMENT, self.since)
         if stays:
             self.side[k] = -across
-        self.origin, self.carry = self.place, whole.anew(lane, after)
+        self.origin, self.carry = self.place, self.whole.anew(lane, after)
 
     def moved(self, place: float) -> tuple[Array, int]:
         """The carry at a place, and the status of getting there."""
@@ -426,10 +361,10 @@ class Walk:
     def _point(self, place: float) -> Array:
         """The state at a place, on the constraints."""
         point = self.whole.points(self.lane, self.moved(place)[0][None, :], self.k + place)
-        return self.whole.admissible(self.lane, point)
+        return self.whole.states.admissible(self.lane, point)
 
     def _values(self, place: float) -> Array:
-        return self.whole.values(self.lane, self._point(place))[0]
+        return self.whole.states.values(self.lane, self._point(place))[0]
 
     def _note(self, event: Event, point: Array) -> None:
         names = [c.name for c in self.whole.system.coordinates]
@@ -438,11 +373,6 @@ class Walk:
         warm = dict(zip([S.name for S in self.whole.system.entropies], map(float, point[2 * n : -1]), strict=True))
         changed, when = bool(event.changes), float(point[-1])
         self.whole.crossings.append(Crossing(event.name, when, self.lane, here, moving, changed, warm, self.k))
-
-
-def _side(g: Array) -> Array:
-    """On which side of zero: -1, 0 or 1; what is not a number is on neither."""
-    return (g > 0) * 1.0 - (g < 0)
 
 
 def _crosses(side: Array, after: Array, direction: Array) -> Array:

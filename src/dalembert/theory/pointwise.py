@@ -42,6 +42,13 @@ def momentum_map(system: System) -> StepMap:
 
 
 @lru_cache(maxsize=64)
+def mass_map(system: System) -> StepMap:
+    """(q, v, t) -> the mass matrix, row by row."""
+    entries = [m for row in mass_matrix(system) for m in row]
+    return quantity_map(system, {f"mass.{k}": m for k, m in enumerate(entries)})
+
+
+@lru_cache(maxsize=64)
 def velocity_map(system: System, project: bool = True) -> StepMap:
     """(q, p, t) -> v: the inverse Legendre transform.
 
