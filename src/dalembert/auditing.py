@@ -20,8 +20,8 @@ from .run.deviations import (
     largest,
     relative,
     rounding,
+    term_sizes,
     turns,
-    varying_terms,
 )
 from .run.trajectory import Trajectory
 from .run.values import Array
@@ -208,21 +208,23 @@ def _promise(method: Method | None, expected: Expected) -> str:
 
 
 def _measure(
-    run: Trajectory, name: str, theory: str, reason: str, expected: Expected, values: Array, size: Array,
+    run: Trajectory, name: str, theory: str, reason: str, expected: Expected, values: Array, sizes: tuple[Array, Array],
 ) -> Row:  # fmt: skip
-    """A row from values of a quantity that is conserved between events: deviations from the first record of a stretch."""
-    values, size = np.atleast_2d(values), np.atleast_2d(size)
-    stretch = run.stretches
+    """A row from values of a quantity that is conserved between events: deviations from the first record of a stretch.
+
+    `sizes` are those of its terms that vary and of those that do not.
+    """
+    values, (size, constant), stretch = np.atleast_2d(values), sizes, run.stretches
     found = []
     for lane, k in sorted({(lane, int(k)) for lane, row in enumerate(stretch) for k in row}):
         within = stretch[lane] == k
         part = values[lane, within]
         error = relative(part - part[0], size[lane, within])
-        found.append((largest(error), lane, error))
-    worst, lane, error = max(found, key=lambda f: (np.isfinite(f[0]), f[0]))
+        found.append((largest(error), lane, error, rounding(run, size[lane, within], constant[lane, within])))
+    worst, lane, error, limit = max(found, key=lambda f: (np.isfinite(f[0]), f[0]))
     return Row(
         name, theory, reason, expected, _promise(run.method, expected), float(values[lane, 0]), worst, drift(error),
-        turns(error), rounding=rounding(run), stretches=int(stretch.max()) + 1,
+        turns(error), rounding=limit, stretches=int(stretch.max()) + 1,
     )  # fmt: skip
 
 
@@ -256,27 +258,18 @@ def _rows(run: Trajectory, system: System) -> list[Row]:
     kept = _first_law(run.method) if system.entropies else _kept(run.method, "energy", free)
     expected: Expected = kept if energy.conserved else "nothing"
     said = "conserved" if energy.conserved else "not conserved"
-    rows = [
-        _measure(
-            run,
-            "energy",
-            said,
-            energy.reason,
-            expected,
-            run.energy,
-            varying_terms(run, energy.expression),
-        )
-    ]
+    sizes = term_sizes(run, energy.expression)
+    rows = [_measure(run, "energy", said, energy.reason, expected, run.energy, sizes)]
     for p in cyclic_momenta(system):
         values = run.quantity(p.expression)
         promised = _kept(run.method, "momentum", free)
-        rows.append(_measure(run, p.name, "conserved", p.reason, promised, values, varying_terms(run, p.expression)))
+        rows.append(_measure(run, p.name, "conserved", p.reason, promised, values, term_sizes(run, p.expression)))
     return rows
 
 
 def _claimed(run: Trajectory, invariants: Mapping[str, Any]) -> list[Row]:
     return [
-        _measure(run, name, "conserved", "", "approximate", run.quantity(e), varying_terms(run, e))
+        _measure(run, name, "conserved", "", "approximate", run.quantity(e), term_sizes(run, e))
         for name, e in invariants.items()
     ]
 
@@ -316,7 +309,7 @@ def _first_law_row(run: Trajectory, system: System, known: Balance) -> Row:
         "",
         _first_law(run.method),
         values,
-        varying_terms(run, law.energy),
+        term_sizes(run, law.energy),
     )
     if not np.isfinite(defect).any():
         return replace(row, value=float(energy[0, 0]), note=law.sentence)
@@ -383,7 +376,9 @@ def _discrete_rows(run: Trajectory, system: DiscreteSystem) -> list[Row]:
         acting = [system.force_minus[i], system.force_plus[i], *(w[i] for w in system.variations)]
         if vanishes(shift.expand()) and all(vanishes(f) for f in acting):
             p, name = run[q.momentum], f"momentum of {q}"
-            rows.append(_measure(run, name, "conserved", f"{q} is cyclic", "exact", p, sizes[..., i]))
+            rows.append(
+                _measure(run, name, "conserved", f"{q} is cyclic", "exact", p, (sizes[..., i], 0 * sizes[..., i]))
+            )
     steps = run.step_residuals
     for a, c in enumerate(system.constraints):
         assert steps is not None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..discrete.equations import term_sizes
+from ..discrete import equations as discrete
 from ..discrete.system import DiscreteSystem
 from ..model.coordinates import time
 from ..model.system import System
@@ -20,20 +20,25 @@ ONE_STEP = 1e-14
 """The same for one step; rounding errors of a conserved quantity add up like a random walk, with the root of the steps."""
 
 
-def rounding(run: Trajectory) -> float:
-    """The relative deviation that counts as rounding after the steps of this run."""
-    return float(min(ROUNDING, ONE_STEP * np.sqrt(1 + run.every * (len(run.time) - 1))))
+def rounding(run: Trajectory, size: Array, constant: Array) -> float:
+    """The relative deviation that counts as rounding after the steps of this run, for terms of these sizes."""
+    accumulated = min(ROUNDING, ONE_STEP * np.sqrt(1 + run.every * (len(run.time) - 1)))
+    scale, offset = (float(np.max(a, initial=0.0, where=np.isfinite(a))) for a in (size, constant))
+    return float(accumulated + (4 * np.finfo(float).eps * offset / scale if scale > 0 else 0.0))
 
 
-def varying_terms(run: Trajectory, expression: Fast) -> Array:
-    """The size of the terms that vary along a motion. A constant term counts only as far as its rounding shows."""
+def term_sizes(run: Trajectory, expression: Fast) -> tuple[Array, Array]:
+    """The size of the terms of a quantity that vary along a motion, and of those that do not.
+
+    Deviations are measured by what varies; a constant term contributes only rounding errors.
+    """
     assert isinstance(run.system, System)
     e, system = fast(expression).expand(), run.system
     moving = {s.name for s in (*system.coordinates, *system.velocities, *system.entropies, time)}
     terms = e.args if e.is_Add else (e,)
     varying, constant = ([x for x in terms if bool(free_names([x]) & moving) is varies] for varies in (True, False))
-    weight = float(np.finfo(float).eps) / rounding(run)
-    return run.quantity(magnitude(sum(varying, start=fast(0))) + weight * magnitude(sum(constant, start=fast(0))))
+    sizes = [np.atleast_2d(run.quantity(magnitude(sum(part, start=fast(0))))) for part in (varying, constant)]
+    return sizes[0], sizes[1]
 
 
 def entropy_size(run: Trajectory, system: System) -> Array:
@@ -54,7 +59,7 @@ def discrete_terms(run: Trajectory, system: DiscreteSystem) -> Array:
     rates = np.diff(known, axis=1, append=known[:, -1:]) / (run.h * run.every)
     if rates.shape[1] > 1:
         rates[:, -1] = rates[:, -2]
-    compiled = point_map(term_sizes(system))
+    compiled = point_map(discrete.term_sizes(system))
     inputs = (np.column_stack([q, v, run.time]) for q, v in zip(known, rates, strict=True))
     return np.stack([compiled(x, row[None, :], h=run.h)[0] for x, row in zip(inputs, run._parameter_rows, strict=True)])
 
