@@ -193,6 +193,18 @@ def test_two_conductors_side_by_side_are_one():
     assert system.replace() == system
 
 
+def test_decimals_are_printed_as_they_were_typed():
+    x, y, X = da.coordinates("x y X")
+    one = da.System("one", [x], kinetic=x.dot**2 / 2, potential=9.81 * x, forces={x: -0.25 * x.dot})
+    two = da.System("two", [y], kinetic=y.dot**2 / 2, potential=1.62 * y)
+    assert "0.25" in str(one.equations())
+    copies = [one.replace(name="copy"), b.compose("both", one, two), da.change_coordinates(one, {x: X + 1}).system]
+    for system in copies:
+        assert "0.25" in str(system.equations())
+        assert "9.81" in str(system.equations())
+    assert "1.62" in str(copies[1].equations())
+
+
 def test_the_arguments_are_all_there_are():
     """An argument that `System` gains and `arguments` does not would be lost by every copy."""
     taken = set(inspect.signature(da.System).parameters)

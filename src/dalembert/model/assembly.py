@@ -343,7 +343,7 @@ def compose(
         "constraints": [*(c for g in given for c in g["constraints"]), *extra],
         "variations": _joined_variations(systems, extra),
     }
-    return systems[0].replace(**whole)
+    return systems[0].replace(**whole)._typed_as(*systems)
 
 
 def _united(parts: Iterable[Mapping[Any, Any]]) -> dict[Any, Any]:

@@ -221,7 +221,12 @@ class System:
                 )
         if "lagrangian" in changes or ("kinetic" in changes and "lagrangian" in known):
             known = {key: value for key, value in known.items() if key not in energies}
-        return System(**{**known, **changes})
+        return System(**{**known, **changes})._typed_as(self)
+
+    def _typed_as(self, *others: System) -> System:
+        """This system, which prints decimals as they were typed for the others that it was made from."""
+        self._put(_typed={k: v for s in (self, *others) for k, v in s._typed.items()})
+        return self
 
     @property
     def arguments(self) -> dict[str, Any]:
