@@ -12,15 +12,23 @@ from .discrete.system import DiscreteSystem
 from .methods.base import Method
 from .model.system import System
 from .run.balance import Balance, balance
+from .run.deviations import (
+    ROUNDING,
+    discrete_terms,
+    drift,
+    entropy_size,
+    largest,
+    relative,
+    rounding,
+    term_sizes,
+    turns,
+)
 from .run.trajectory import Trajectory
 from .run.values import Array
 from .shown import Part, Shown, Table
-from .symbolic import Fast, fast, magnitude, vanishes
+from .symbolic import fast, magnitude, vanishes
 from .theory.integrals import cyclic_momenta, energy_integral
 from .theory.thermo import energy_balance, friction_heat
-
-ROUNDING = 1e-11
-"""Relative deviation that counts as rounding error: what "exact" has to stay below."""
 
 QUADRATURE = 1e-9
 """Relative deviation up to which a method that keeps the energy to the accuracy of a quadrature has kept it."""
@@ -58,6 +66,10 @@ class Row:
     """How often the deviation turned back: one that hardly did has not been seen to oscillate or to drift."""
     note: str = ""
     """What else there is to say about it."""
+    rounding: float = ROUNDING
+    """The deviation that counts as rounding in a run of so many steps, same scale."""
+    stretches: int = 1
+    """Into how many stretches events that act cut the run; deviations are within one of them, here the worst."""
 
     @property
     def ok(self) -> bool:
@@ -65,7 +77,7 @@ class Row:
         if not np.isfinite(self.deviation):
             return self.expected == "nothing"
         if self.expected == "exact":
-            return self.deviation <= ROUNDING
+            return self.deviation <= self.rounding
         if self.expected == "quadrature":
             return self.deviation <= QUADRATURE
         return self.expected != "bounded" or self.too_short or not self.drifts
@@ -78,16 +90,20 @@ class Row:
     @property
     def drifts(self) -> bool:
         """Whether most of the deviation is a steady drift."""
-        return self.deviation > ROUNDING and self.drift > 0.5 * self.deviation
+        return self.deviation > self.rounding and self.drift > 0.5 * self.deviation
 
     @property
     def verdict(self) -> str:
-        """What happened, in a word or two."""
+        """What happened, in a word or two; of a run with events that act, between them."""
+        told = self._verdict()
+        return f"{told} between events" if self.stretches > 1 and np.isfinite(self.deviation) else told
+
+    def _verdict(self) -> str:
         if self.expected == "nothing":
             return "changes, as it should"
         if not np.isfinite(self.deviation):
             return "not available"
-        if self.deviation <= ROUNDING:
+        if self.deviation <= self.rounding:
             return "kept to rounding"
         if self.expected == "exact":
             return "VIOLATED"
@@ -123,6 +139,8 @@ class SignRow(Row):
     @property
     def verdict(self) -> str:
         """Whether it was ever negative, and where it is least."""
+        if not np.isfinite(self.deviation):
+            return "not available"
         told = f"least {self.least:.3g} at t = {self.when:g}"
         return told if self.holds else f"NOT POSITIVE from t = {self.since:g}, {told}"
 
@@ -190,37 +208,36 @@ def _promise(method: Method | None, expected: Expected) -> str:
 
 
 def _measure(
-    run: Trajectory, name: str, theory: str, reason: str, expected: Expected, values: Array, size: Array,
-    about: Array | None = None,
+    run: Trajectory, name: str, theory: str, reason: str, expected: Expected, values: Array, sizes: tuple[Array, Array],
 ) -> Row:  # fmt: skip
-    """A row from values along the motion; deviations are from the first record unless `about` says otherwise."""
+    """A row from values of a quantity that is conserved between events: deviations from the first record of a stretch.
+
+    `sizes` are those of its terms that vary and of those that do not.
+    """
+    values, (size, constant), stretch = np.atleast_2d(values), sizes, run.stretches
+    found = []
+    for lane, k in sorted({(lane, int(k)) for lane, row in enumerate(stretch) for k in row}):
+        within = stretch[lane] == k
+        part = values[lane, within]
+        error = relative(part - part[0], size[lane, within])
+        found.append((largest(error), lane, error, rounding(run, size[lane, within], constant[lane, within])))
+    worst, lane, error, limit = max(found, key=lambda f: (np.isfinite(f[0]), f[0]))
+    return Row(
+        name, theory, reason, expected, _promise(run.method, expected), float(values[lane, 0]), worst, drift(error),
+        turns(error), rounding=limit, stretches=int(stretch.max()) + 1,
+    )  # fmt: skip
+
+
+def _zero(run: Trajectory, name: str, theory: str, expected: Expected, values: Array, size: Array) -> Row:
+    """A row from values that should be zero all along."""
     values, size = np.atleast_2d(values), np.atleast_2d(size)
-    origin = values[:, :1] if about is None else about
-    scale = np.nanmax(np.where(np.isfinite(size), size, 0.0), axis=1, keepdims=True)
-    scale = np.where(scale > 0, scale, 1.0)
-    with np.errstate(invalid="ignore", over="ignore"):
-        error = (values - origin) / scale
-    finite = np.isfinite(error)
-    deviation = np.where(finite, np.abs(error), 0).max(axis=1)
-    deviation = np.where(finite.any(axis=1), deviation, np.nan)
-    lane = int(np.nanargmax(deviation)) if np.isfinite(deviation).any() else 0
-    drift, promise = _drift(error[lane]), _promise(run.method, expected)
-    turns = _turns(error[lane])
-    return Row(name, theory, reason, expected, promise, float(values[lane, 0]), float(deviation[lane]), drift, turns)
-
-
-def _drift(error: Array) -> float:
-    """How far the straight line fitted to an error moves over the run: that of an oscillation hardly moves."""
-    known = error[np.isfinite(error)]
-    place = np.linspace(-1, 1, len(known))
-    return float(2 * abs(place @ known) / (place @ place)) if len(known) > 3 else 0.0
-
-
-def _turns(error: Array) -> int:
-    """How often the error turns back, rounding aside."""
-    known = error[np.isfinite(error)]
-    moves = np.sign(np.diff(known)[np.abs(np.diff(known)) > ROUNDING / 100])
-    return int(np.count_nonzero(moves[1:] != moves[:-1]))
+    errors = [relative(v, s) for v, s in zip(values, size, strict=True)]
+    worst = [largest(e) for e in errors]
+    lane = int(np.nanargmax(worst)) if np.isfinite(worst).any() else 0
+    promise = _promise(run.method, expected)
+    return Row(
+        name, theory, "", expected, promise, float(values[lane, 0]), worst[lane], drift(errors[lane]), turns(errors[lane])
+    )  # fmt: skip
 
 
 def _kept(method: Method | None, quantity: Literal["energy", "momentum"], free: bool) -> Expected:
@@ -241,21 +258,18 @@ def _rows(run: Trajectory, system: System) -> list[Row]:
     kept = _first_law(run.method) if system.entropies else _kept(run.method, "energy", free)
     expected: Expected = kept if energy.conserved else "nothing"
     said = "conserved" if energy.conserved else "not conserved"
-    rows = [_measure(run, "energy", said, energy.reason, expected, run.energy, _size(run, energy.expression))]
+    sizes = term_sizes(run, energy.expression)
+    rows = [_measure(run, "energy", said, energy.reason, expected, run.energy, sizes)]
     for p in cyclic_momenta(system):
         values = run.quantity(p.expression)
         promised = _kept(run.method, "momentum", free)
-        rows.append(_measure(run, p.name, "conserved", p.reason, promised, values, _size(run, p.expression)))
+        rows.append(_measure(run, p.name, "conserved", p.reason, promised, values, term_sizes(run, p.expression)))
     return rows
-
-
-def _size(run: Trajectory, expression: Fast) -> Array:
-    return run.quantity(magnitude(fast(expression).expand()))
 
 
 def _claimed(run: Trajectory, invariants: Mapping[str, Any]) -> list[Row]:
     return [
-        _measure(run, name, "conserved", "", "approximate", run.quantity(e), _size(run, e))
+        _measure(run, name, "conserved", "", "approximate", run.quantity(e), term_sizes(run, e))
         for name, e in invariants.items()
     ]
 
@@ -268,19 +282,8 @@ def _constraint_rows(run: Trajectory, system: System) -> list[Row]:
     for a, c in enumerate(system.constraints):
         form = c.expression if c.is_holonomic else c.velocity_form(system.coordinates)
         values = run.quantity(form) if c.is_holonomic or steps is None else steps[..., a]
-        zero = np.zeros((1, 1))
-        rows.append(
-            _measure(
-                run,
-                f"{c.expression} = 0",
-                f"{c.kind} constraint",
-                "",
-                keeps,
-                values,
-                _size(run, fast(form)),
-                zero,
-            )
-        )
+        size = run.quantity(magnitude(fast(form).expand()))
+        rows.append(_zero(run, f"{c.expression} = 0", f"{c.kind} constraint", keeps, values, size))
     return rows
 
 
@@ -295,12 +298,19 @@ def _thermal_rows(run: Trajectory, system: System) -> list[Row]:
 
 def _first_law_row(run: Trajectory, system: System, known: Balance) -> Row:
     defect, energy = np.atleast_2d(known.defect), np.atleast_2d(run.energy)
-    values = np.concatenate([np.zeros((len(defect), 1)), np.cumsum(defect, axis=1)], axis=1)
+    # Nothing is known of an interval in which an event acted; what is left over is summed from there on.
+    known_defect = np.where(np.diff(run.stretches, axis=1) > 0, 0.0, defect)
+    values = np.concatenate([np.zeros((len(defect), 1)), np.cumsum(known_defect, axis=1)], axis=1)
     law = energy_balance(system)
     row = _measure(
-        run, "first law", "energy = start + work + heat", "", _first_law(run.method), values, _size(run, law.energy),
-        np.zeros((1, 1)),
-    )  # fmt: skip
+        run,
+        "first law",
+        "energy = start + work + heat",
+        "",
+        _first_law(run.method),
+        values,
+        term_sizes(run, law.energy),
+    )
     if not np.isfinite(defect).any():
         return replace(row, value=float(energy[0, 0]), note=law.sentence)
     lane, worst = np.unravel_index(np.nanargmax(np.abs(defect)), defect.shape)
@@ -315,8 +325,7 @@ def _production_rows(run: Trajectory, system: System, known: Balance) -> list[Ro
     lawful = run.method is not None and run.method.second_law
     expected: Expected = "exact" if lawful else "approximate"
     promise = "never negative" if lawful else "-"
-    # An entropy is known up to a constant, so that a small one says nothing about what is small.
-    size = np.abs(run._entropies).max(axis=(1, 2), initial=1.0, where=np.isfinite(run._entropies))
+    size = entropy_size(run, system)
     parts = {f"entropy produced in {S}": known.produced[..., a] for a, S in enumerate(system.entropies)}
     if len(parts) > 1:
         parts["entropy produced"] = known.production
@@ -346,7 +355,7 @@ def _sign_row(
 ) -> SignRow:
     """A row from values that must not be negative, along steps or at nodes."""
     values = np.atleast_2d(values)
-    scaled = values / np.where(size > 0, size, 1.0)[:, None]
+    scaled = np.stack([relative(v, np.atleast_1d(s)) for v, s in zip(values, size, strict=True)])
     if not np.isfinite(scaled).any():
         return SignRow(name, theory, "", "nothing", promise, np.nan, np.nan, 0.0, least=np.nan, when=np.nan)
     lane, place = np.unravel_index(np.nanargmin(scaled), scaled.shape)
@@ -361,18 +370,18 @@ def _sign_row(
 
 def _discrete_rows(run: Trajectory, system: DiscreteSystem) -> list[Row]:
     """Discrete Noether: L_d that does not notice a shift of x keeps the momentum of x; and the discrete constraints."""
-    rows = []
+    rows, sizes = [], discrete_terms(run, system)
     for i, q in enumerate(system.coordinates):
         shift = system.lagrangian.diff(fast(q.at(0))) + system.lagrangian.diff(fast(q.at(1)))
         acting = [system.force_minus[i], system.force_plus[i], *(w[i] for w in system.variations)]
         if vanishes(shift.expand()) and all(vanishes(f) for f in acting):
-            p = run[q.momentum]
-            rows.append(_measure(run, f"momentum of {q}", "conserved", f"{q} is cyclic", "exact", p, np.abs(p)))
+            p, name = run[q.momentum], f"momentum of {q}"
+            rows.append(
+                _measure(run, name, "conserved", f"{q} is cyclic", "exact", p, (sizes[..., i], 0 * sizes[..., i]))
+            )
     steps = run.step_residuals
     for a, c in enumerate(system.constraints):
         assert steps is not None
-        size = np.atleast_2d(np.abs(run.records[..., : len(system.coordinates)]).max(axis=-1)) / run.h
-        zero = np.zeros((1, 1))
-        name = f"{system.read(c)} = 0"
-        rows.append(_measure(run, name, "discrete constraint", "", "exact", steps[..., a], size, zero))
+        size = sizes[..., len(system.coordinates) + a]
+        rows.append(_zero(run, f"{system.read(c)} = 0", "discrete constraint", "exact", steps[..., a], size))
     return rows

@@ -13,7 +13,7 @@ import pytest
 import sympy
 
 import dalembert as da
-from dalembert import Rational, cos, exp, pi, sin, sqrt
+from dalembert import ModelError, Rational, cos, exp, pi, sin, sqrt
 from dalembert.model.kinematics import collected, dot, rate, rates
 from dalembert.symbolic import fast, gradient, vanishes
 from dalembert.theory.lagrange import euler_lagrange
@@ -853,6 +853,51 @@ def test_lowest_point_of_a_disc():
     at = {psi: 0.3, theta: 0.8, phi: 1.9, x: 0.1, y: 0.2, z: 0.3, R: 0.9}
     for one, two in zip(b.lowest_point(disc, R), b.lowest_point(plain, R), strict=True):
         assert float(one.subs(at)) == pytest.approx(float(two.subs(at)), rel=1e-12)
+
+
+NORMALS = [(0, 0, 1), (0, 0, -1), (1, 0, 0), (0, -1, 0), (3, 0, -4)]
+AXLES = [(0, 0, 1), (0, 1, 0), (-1, 0, 0), (0, 4, 3)]
+SEQUENCES = ["zxz", "zyz", "zxy", "zyx", "xyz", "yxy", "xzy", "zy"]
+
+
+@pytest.mark.parametrize("axes", SEQUENCES)
+def test_the_lowest_point_is_the_lowest(axes):
+    """However the disc is turned, for any axle and normal: no other point of the edge is lower."""
+    rng = np.random.default_rng(sum(map(ord, axes)))
+    turned = b.turns(axes, *(psi, theta, phi)[: len(axes)])
+    body = b.SpaceBody(b.disc(m, R), [x, y, z], turned)
+    tried = 0
+    for normal, axle in ((n, a) for n in NORMALS for a in AXLES):
+        up, along = (np.array(v) / np.linalg.norm(v) for v in (normal, axle))
+        try:
+            point = b.lowest_point(body, R, normal, axle)
+        except ModelError as error:  # then it is flat, whatever the angles
+            assert "the disc lies flat" in str(error)
+            at = {q: rng.uniform(-3, 3) for q in (psi, theta, phi)}
+            assert abs(np.array(turned.matrix.subs(at), float) @ along @ up) == pytest.approx(1)
+            continue
+        for _ in range(4):
+            at = {q: rng.uniform(-3, 3) for q in (psi, theta, phi)} | {x: 0.1, y: 0.2, z: 0.3, R: 0.9}
+            axis = np.array(turned.matrix.subs(at), float) @ along
+            arm = np.array([float(e.subs(at)) for e in point]) - [0.1, 0.2, 0.3]
+            assert np.linalg.norm(arm) == pytest.approx(0.9)
+            assert arm @ axis == pytest.approx(0, abs=1e-12)
+            assert arm @ up == pytest.approx(-0.9 * np.sqrt(1 - (axis @ up) ** 2), rel=1e-9, abs=1e-12)
+            tried += 1
+    assert tried > 50
+
+
+def test_a_wheel_with_its_axle_along_y_rolls_ahead():
+    """Yaw, lean and spin, as of a bicycle: the centre goes R times the rate of spin, forward."""
+    body = b.SpaceBody(b.disc(m, R), [x, y, R * cos(theta)], b.turns("zxy", psi, theta, phi))
+    rows = b.rolling_disc(body, R, axle=[0, 1, 0])
+    speeds = sympy.solve([e.subs({psi: 0, theta: 0, psi.dot: 0, theta.dot: 0}) for e in rows], [x.dot, y.dot])
+    assert speeds == {x.dot: R * phi.dot, y.dot: 0}
+    back = b.rolling_disc(body, R, (0, 0, -1), axle=[0, 1, 0])  # control: under a ceiling it goes the other way
+    speeds = sympy.solve([e.subs({psi: 0, theta: 0, psi.dot: 0, theta.dot: 0}) for e in back], [x.dot, y.dot])
+    assert speeds == {x.dot: -R * phi.dot, y.dot: 0}
+    with pytest.raises(ModelError, match="the disc lies flat"):
+        b.lowest_point(b.SpaceBody(b.disc(m, R), [x, y, z], b.turns("z", psi)), R)
 
 
 # ---- the inertia library ----

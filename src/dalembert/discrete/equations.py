@@ -23,8 +23,8 @@ from sympy.printing.pretty.pretty_symbology import pretty_symbol
 
 from ..decide.decimals import decimal
 from ..model.coordinates import Coordinate, Entropy, Multiplier, StepVelocity, _Mark, indexed, multiplier, step, time
-from ..stepmap import Block, StepMap
-from ..symbolic import Fast, fast, free_names, gradient, substitute
+from ..stepmap import Block, StepMap, pointwise
+from ..symbolic import Fast, fast, free_names, gradient, magnitude, substitute
 from .system import DiscreteSystem
 
 
@@ -69,6 +69,22 @@ def interior_unknowns(system: DiscreteSystem) -> tuple[list[str], dict[Fast, Fas
     names = [f"{c.name}.node{i + 1}" for i in range(len(system.interior)) for c in q]
     fractions = [fast(d) for d in system.interior for _ in q]
     return names, {s: fast(step) * d * fast(w) for s, d, w in zip(slots, fractions, names, strict=True)}
+
+
+def term_sizes(system: DiscreteSystem) -> StepMap:
+    """(q0, (q1 - q0)/h, t) -> the size of the terms of each momentum p0, then of each constraint."""
+    whole, h = (*system.coordinates, *system.entropies), fast(step)
+    q = system.coordinates
+    slots: dict[Any, Any] = {c.at(0): c for c in whole}
+    slots |= {c.at(1): fast(c) + h * fast(step_velocity(c)) for c in whole}
+    fractions = [fast(d) for d in system.interior for _ in q]
+    for k, (slot, d) in enumerate(zip(system.interior_slots(), fractions, strict=True)):
+        c = q[k % len(q)]
+        slots[slot] = fast(c) + h * d * fast(step_velocity(c))
+    told = [*momentum_minus(system), *system.constraints]
+    outputs = {str(k): magnitude(substitute(e, slots).expand()) for k, e in enumerate(told)}
+    inputs = [*(c.name for c in whole), *(step_velocity(c).name for c in whole), time.name]
+    return pointwise(f"{system.name}, sizes", inputs, [p.name for p in system.parameters], outputs)
 
 
 def step_map(system: DiscreteSystem) -> StepMap:

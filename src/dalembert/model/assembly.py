@@ -309,46 +309,67 @@ def compose(
     forces: Mapping[Coordinate, Any] | None = None,
     constraints: Sequence[Any] = (),
 ) -> System:
-    """One system of several: Lagrangians add, less the `interaction` potential; forces and constraints are kept.
+    """One system of several: Lagrangians add, less the `interaction` potential; all else that the parts have is kept.
 
-    `forces` and `constraints` are those that join the parts. Parameters of the same name are the same parameter.
+    `forces` and `constraints` are those that join the parts. Parameters of the same name are the same parameter. Heat
+    between the parts is added to the whole: whole.replace(conduction={**whole.thermal["conduction"], (S1, S2): k}).
     """
     systems = [p.system if isinstance(p, Assembly) else p for p in parts]
+    if not systems:
+        raise ModelError("compose: got no parts. Expected systems or assemblies: compose(name, A, B, interaction=V).")
     for k, s in enumerate(systems):
         if not isinstance(s, System):
             raise ModelError(f"compose: got {s!r}. Expected systems or assemblies: compose(name, A, B, interaction=V).")
-        shared = {c.name for c in s.coordinates} & {c.name for other in systems[:k] for c in other.coordinates}
-        if shared:
-            raise ModelError(
-                f"compose: {', '.join(sorted(shared))} is a coordinate of {s.name} and of a system before it. Coordinates are "
-                f"known by their names: make those of {s.name} with other names."
-            )
-    joined = {c: f for s in systems for c, f in zip(s.coordinates, s.forces, strict=True)}
-    for c, f in (forces or {}).items():
-        joined[c] = joined.get(c, 0) + f
+        for kind, symbols in (("a coordinate", s.coordinates), ("an entropy", s.entropies)):
+            before = {c.name for other in systems[:k] for c in (*other.coordinates, *other.entropies)}
+            if shared := sorted({c.name for c in symbols} & before):
+                raise ModelError(
+                    f"compose: {', '.join(shared)} is {kind} of {s.name} and of a system before it. Coordinates and entropies "
+                    f"are known by their names: make those of {s.name} with other names."
+                )
     extra = [checks.expression(c, "constraint") for c in _flat(constraints)]
+    given = [s.arguments for s in systems]
+    whole = {
+        "name": name,
+        "coordinates": [c for s in systems for c in s.coordinates],
+        **_energies(systems, checks.expression(interaction, "interaction")),
+        "entropies": [S for s in systems for S in s.entropies],
+        "internal_energy": sympy.Add(*(s.internal_energy for s in systems)),
+        "friction": _united(g["friction"] for g in given),
+        "heat": _united(g["heat"] for g in given),
+        "conduction": _united(g["conduction"] for g in given),
+        "forces": _united([*(g["forces"] for g in given), forces or {}]),
+        "dissipation": sympy.Add(*(s.dissipation for s in systems)),
+        "constraints": [*(c for g in given for c in g["constraints"]), *extra],
+        "variations": _joined_variations(systems, extra),
+    }
+    return systems[0].replace(**whole)._typed_as(*systems)
+
+
+def _united(parts: Iterable[Mapping[Any, Any]]) -> dict[Any, Any]:
+    """One dictionary of several; what is said twice of one coordinate is added."""
+    whole: dict[Any, Any] = {}
+    for part in parts:
+        for key, value in part.items():
+            whole[key] = whole[key] + value if key in whole else value
+    return whole
+
+
+def _joined_variations(systems: Sequence[System], extra: Sequence[Expr]) -> list[Expr] | None:
+    """The one-forms of all parts, then those of the constraints that join them; None if all are those of constraints."""
+    if not any(s.has_own_variations for s in systems):
+        return None
     q = [c for s in systems for c in s.coordinates]
     own = [
         sympy.Add(*(a * c.dot for a, c in zip(w, s.coordinates, strict=True))) for s in systems for w in s.variations
     ]
-    joint = [c.velocity_form(q) - c.drift for c in (constraint(e, q) for e in extra)]
-    return System(
-        name,
-        q,
-        **_energies(systems, checks.expression(interaction, "interaction")),
-        forces=joined,
-        dissipation=sympy.Add(*(s.dissipation for s in systems)),
-        constraints=[*(c.expression for s in systems for c in s.constraints), *extra],
-        variations=[*own, *joint] if any(s.has_own_variations for s in systems) else None,
-    )
+    return own + [c.velocity_form(q) - c.drift for c in (constraint(e, q) for e in extra)]
 
 
 def _energies(systems: Sequence[System], interaction: Expr) -> dict[str, Expr]:
     """The kinetic and potential energies added up where all are known apart, otherwise the Lagrangians."""
-    sums: dict[str, Expr] = {}
-    for kind in ("kinetic", "potential"):
-        given = [getattr(s, kind) for s in systems]
-        if None in given:
-            return {"lagrangian": sympy.Add(*(s.lagrangian for s in systems)) - interaction}
-        sums[kind] = sympy.Add(*given)
+    if any(s.kinetic is None for s in systems):
+        mechanical = [s.lagrangian + s.internal_energy for s in systems]
+        return {"lagrangian": sympy.Add(*mechanical) - interaction}
+    sums = {kind: sympy.Add(*(s.energies[kind] for s in systems)) for kind in ("kinetic", "potential")}
     return {"kinetic": sums["kinetic"], "potential": sums["potential"] + interaction}

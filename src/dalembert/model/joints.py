@@ -86,24 +86,36 @@ def rolling_on_plane(body: Any, radius: Any, normal: Any = (0, 0, 1), on: Any = 
     return rolling(body, minus(body.position, times(radius, up)), on, _tangents(up))
 
 
-def rolling_disc(body: Any, radius: Any, normal: Any = (0, 0, 1), on: Any = None) -> tuple[Expr, ...]:
-    """A thin disc (or hoop) rolls with its edge on a plane; z is the axis of the disc.
-
-    With Euler's angles, turns("zxz", ...), it leans to the side for which the sine of the second angle is positive.
-    """
+def rolling_disc(
+    body: Any, radius: Any, normal: Any = (0, 0, 1), on: Any = None, *, axle: Any = (0, 0, 1)
+) -> tuple[Expr, ...]:
+    """A thin disc (or hoop) rolls with its edge on a plane; see `lowest_point`."""
     _turning(body, "rolling_disc")
     up = unit(vector(normal, "rolling_disc (normal)"))
-    return rolling(body, lowest_point(body, radius, up), on, _tangents(up))
+    return rolling(body, lowest_point(body, radius, up, axle), on, _tangents(up))
 
 
-def lowest_point(body: SpaceBody, radius: Any, normal: Any = (0, 0, 1)) -> Vector:
-    """Where the edge of a thin disc touches a plane below it."""
+def lowest_point(body: SpaceBody, radius: Any, normal: Any = (0, 0, 1), axle: Any = (0, 0, 1)) -> Vector:
+    """Where the edge of a thin disc touches a plane below it: lowest in the direction of `normal`, however it is turned.
+
+    axle:  the axis of the disc, along the axes of the body: [0, 1, 0] for a wheel with turns("zxy", yaw, lean, spin)
+    """
     up = unit(vector(normal, "lowest_point (normal)"))
-    axis, nodes = body.outward((0, 0, 1)), body.orientation.nodes
+    axis, nodes = body.outward(unit(vector(axle, "lowest_point (axle)"))), body.orientation.nodes
     if nodes is not None and vanishes(dot(nodes, up)) and vanishes(dot(nodes, axis)):
-        uphill = tuple(map(collected, cross(axis, nodes)))
+        across = tuple(map(collected, cross(axis, nodes)))
+        rise = collected(dot(across, up))  # the sine of the inclination, which may have either sign
+        uphill = times(rise / sympy.Abs(rise), across)
     else:
-        uphill = unit(minus(up, times(dot(axis, up), axis)))
+        rise = dot(axis, up)
+        uphill = minus(up, times(rise, axis))
+        rise = collected(dot(uphill, uphill))
+        uphill = times(1 / sympy.sqrt(rise), uphill)
+    if vanishes(rise):
+        raise ModelError(
+            "lowest_point: the axle is parallel to the normal of the plane however the body moves, so that the disc lies flat "
+            "and no point of its edge is the lowest. Give the axle along the axes of the body: axle=[0, 1, 0]."
+        )
     return minus(body.position, times(radius, uphill))
 
 

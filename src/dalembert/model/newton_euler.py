@@ -73,13 +73,18 @@ class NewtonEuler(Shown):
             )
         m = np.array([[number(e, {}) for e in row] for row in matrix], dtype=float)
         right = np.array([-number(r.subs(zero), {}) for r in rows], dtype=float)
-        solution, _, rank, _ = np.linalg.lstsq(m, right, rcond=1e-11)
+        rows_by, columns_by = _scales(m)
+        scaled = m / rows_by[:, None] / columns_by
+        found, _, rank, _ = np.linalg.lstsq(scaled, right / rows_by, rcond=1e-11)
         if rank < len(self.unknowns):
             raise ModelError(
                 f"{self.name}: the balances do not determine the {len(self.unknowns)} unknown accelerations and reactions, "
                 f"only {rank} combinations of them. Leave out reactions that are statically indeterminate."
             )
-        if np.abs(m @ solution - right).max() > 1e-8 * max(1.0, np.abs(right).max()):
+        solution = found / columns_by
+        # A balance whose own terms are all small is compared with the others, each in units of its largest coefficient.
+        terms = np.abs(scaled) @ np.abs(found) + np.abs(right) / rows_by
+        if (np.abs(scaled @ found - right / rows_by) > 1e-8 * (terms + 1e-3 * terms.max())).any():
             raise ModelError(
                 f"{self.name}: the balances contradict each other. A reaction is missing: each contact that the positions "
                 f"or the constraints contain needs its Contact(...)."
@@ -90,6 +95,18 @@ class NewtonEuler(Shown):
     def _parts(self) -> Sequence[Part]:
         equations = [(label, Eq(r, 0, evaluate=False)) for label, r in zip(self.labels, self.residuals, strict=True)]
         return [f"{self.name}: balances of force and moment", *equations]
+
+
+def _scales(matrix: Any) -> tuple[Any, Any]:
+    """Scales of rows and columns that bring the largest entry of each near one, so that units do not matter."""
+    import numpy as np
+
+    rows, columns = np.ones(matrix.shape[0]), np.ones(matrix.shape[1])
+    for _ in range(8):
+        entries = np.abs(matrix) / rows[:, None] / columns
+        by_row, by_column = (np.where(a > 0, a, 1.0) for a in (entries.max(axis=1), entries.max(axis=0)))
+        rows, columns = rows * np.sqrt(by_row), columns * np.sqrt(by_column)
+    return rows, columns
 
 
 @dataclass(frozen=True)

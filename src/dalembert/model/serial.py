@@ -90,7 +90,7 @@ def dumps(system: System) -> str:
         "coordinates": [c.name for c in q],
         "energies": {role: typed(e) for role, e in system.energies.items()},
         "thermal": None
-        if not system.entropies
+        if not system.entropies and system.internal_energy == 0
         else {
             "entropies": [S.name for S in system.entropies],
             "internal_energy": typed(system.internal_energy),

@@ -206,18 +206,51 @@ class System:
             return {"lagrangian": self.lagrangian + self.internal_energy}
         return {"kinetic": self.kinetic, "potential": self.potential}
 
+    def replace(self, **changes: Any) -> System:
+        """The same system with some arguments of `System` changed: system.replace(forces={x: 1}); all others are kept.
+
+        This is how every system is made from another one. What is kept is checked again: if it does not fit the change
+        (a force that contains a coordinate that is gone), it is refused.
+        """
+        known = self.arguments
+        energies = {"kinetic", "potential", "lagrangian"}
+        for key in changes:
+            if key not in known and key not in energies:
+                raise ModelError(
+                    f"replace: a system has no {key}. Expected {', '.join(sorted(energies | set(known)))}."
+                )
+        if "lagrangian" in changes or ("kinetic" in changes and "lagrangian" in known):
+            known = {key: value for key, value in known.items() if key not in energies}
+        return System(**{**known, **changes})._typed_as(self)
+
+    def _typed_as(self, *others: System) -> System:
+        """This system, which prints decimals as they were typed for the others that it was made from."""
+        self._put(_typed={k: v for s in (self, *others) for k, v in s._typed.items()})
+        return self
+
+    @property
+    def arguments(self) -> dict[str, Any]:
+        """Everything the system was given, as the arguments of `System` that say it again."""
+        q = self.coordinates
+        forms = [sympy.Add(*(a * c.dot for a, c in zip(w, q, strict=True))) for w in self.variations]
+        return {
+            "name": self.name,
+            "coordinates": q,
+            **self.energies,
+            **self.thermal,
+            "forces": dict(zip(q, self.forces, strict=True)),
+            "dissipation": self.dissipation,
+            "constraints": [c.expression for c in self.constraints],
+            "variations": forms if self.has_own_variations else None,
+        }
+
     def without_constraints(self) -> System:
         """The same system, free: what a method works with that treats constraints by itself."""
-        forces = dict(zip(self.coordinates, self.forces, strict=True))
-        return System(
-            self.name, self.coordinates, **self.energies, **self.thermal, forces=forces, dissipation=self.dissipation
-        )  # fmt: skip
+        return self.replace(constraints=(), variations=None)
 
     @property
     def thermal(self) -> dict[str, Any]:
         """What the system was given about heat, as the arguments that say it again."""
-        if not self.entropies:
-            return {}
         pairs = zip(self.entropies, self.friction, strict=True)
         return {
             "entropies": self.entropies,

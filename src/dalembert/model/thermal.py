@@ -134,8 +134,8 @@ class Conductor:
 def conductors(
     given: Mapping[tuple[Any, Any], Any] | None, S: Sequence[Entropy], checked: Checked, sign: Callable[[Expr], int]
 ) -> tuple[Conductor, ...]:
-    """Check {(S1, S2): conductance}."""
-    found = []
+    """Check {(S1, S2): conductance}; (S, T) and (T, S) are two conductors side by side, which make one."""
+    found: dict[tuple[Any, Any], Expr] = {}
     for pair, conductance in (given or {}).items():
         if not (isinstance(pair, tuple) and len(pair) == 2 and any(end in S for end in pair)):
             raise ModelError(
@@ -146,8 +146,9 @@ def conductors(
         k = checked(conductance, "conductance")
         if sign(k) == -1:
             raise ModelError(f"conduction between {body} and {to}: the conductance {k} is negative.")
-        found.append(Conductor(body, to if to in S else checked(to, "temperature of a reservoir", False), k))
-    return tuple(found)
+        ends = (body, to if to in S else checked(to, "temperature of a reservoir", False))
+        found[ends] = found.get(ends, sympy.S.Zero) + k
+    return tuple(Conductor(*ends, k) for ends, k in found.items())
 
 
 def conducted(system: System, temperatures: Sequence[Any] | None = None) -> list[Any]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from itertools import pairwise
 
 import numpy as np
 
@@ -39,6 +40,8 @@ class Balance(Shown):
     received:   what heat from outside brought into each
     exchanged:  what heat from the other bodies brought into each
     exact:      whether work and heat are the method's own sums, and not integrals through the nodes
+
+    On an interval in which an event acted all of them are NaN: the laws hold before and after it.
     """
 
     run: Trajectory
@@ -103,7 +106,9 @@ def balance(run: Trajectory) -> Balance:
     table = dict(zip(names, np.moveaxis(sums, -1, 0), strict=True))
     if not exact.all() or (run.system.constraints and "reactions" not in table):
         table = _filled(table, _by_nodes(run))
-    energy, S = np.diff(np.atleast_2d(run.energy), axis=1), run.system.entropies
+    acted = np.diff(run.stretches, axis=1) > 0
+    table = {name: np.where(acted, np.nan, v) for name, v in table.items()}
+    energy, S = np.where(acted, np.nan, np.diff(np.atleast_2d(run.energy), axis=1)), run.system.entropies
 
     def flow(word: str) -> Array:
         return np.stack([table[f"{word}.{s.name}"] for s in S], axis=-1) if S else np.zeros((*energy.shape, 0))
@@ -114,7 +119,7 @@ def balance(run: Trajectory) -> Balance:
         energy=shaped(energy),
         work=shaped(table["work"] + table.get("reactions", 0.0)),
         heat=shaped(table["heat"]),
-        entropy=shaped(np.diff(run._entropies, axis=1)),
+        entropy=shaped(np.where(acted[..., None], np.nan, np.diff(run._entropies, axis=1))),
         received=shaped(flow("received")),
         exchanged=shaped(flow("exchanged")),
         exact=shaped(exact),
@@ -206,7 +211,18 @@ def _by_nodes(run: Trajectory) -> dict[str, Array]:
         # Where a constraint does not move, rounding times a multiplier is all there is.
         known["reactions"] += run._multipliers[..., a] * known.pop(f"form.{a}")
     order = run.method.order if run.method is not None else 4
-    return {name: integrals(v, run.h * run.every, order + 2) for name, v in known.items()}
+    return {name: _integrals_between(run, v, order + 2) for name, v in known.items()}
+
+
+def _integrals_between(run: Trajectory, values: Array, points: int) -> Array:
+    """The integrals between records, no polynomial reaching over an event that acts; NaN where one acts."""
+    found = np.full((values.shape[0], values.shape[1] - 1), np.nan)
+    for lane, row in enumerate(run.stretches):
+        edges = [0, *(np.flatnonzero(np.diff(row)) + 1), len(row)]
+        for first, last in pairwise(edges):
+            if last - first > 1:
+                found[lane, first : last - 1] = integrals(values[lane, first:last], run.h * run.every, points)
+    return found
 
 
 def integrals(values: Array, spacing: float, points: int) -> Array:

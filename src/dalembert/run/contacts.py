@@ -167,11 +167,14 @@ def _scales(system: System) -> dict[Symbol, Any]:
     pieces = linear_pieces(system, {})
     load = [magnitude(row[0]) for row in pieces["load"]]
     found: dict[Symbol, Any] = {}
+    inertia = [abs(row[i]) for i, row in enumerate(pieces["mass"])]
     for symbol, form in zip(multipliers(system), pieces["forms"], strict=True):
-        found[symbol] = abs(fast(symbol)) + sum(load) / sum(abs(a) for a in form)
+        # sum |a| f/m over sum a^2/m has the unit of the multiplier, whatever the units of the coordinates are
+        moving = [(abs(a), f, m) for a, f, m in zip(form, load, inertia, strict=True) if m != 0 and a != 0]
+        above, below = sum(a * f / m for a, f, m in moving), sum(a**2 / m for a, _, m in moving)
+        found[symbol] = abs(fast(symbol)) + (above / below if moving else 0)
     for i, q in enumerate(system.coordinates):
-        inertia = pieces["mass"][i][i]
-        found[q.ddot] = abs(fast(q.ddot)) + (0 if inertia == 0 else load[i] / abs(inertia))
+        found[q.ddot] = abs(fast(q.ddot)) + (0 if inertia[i] == 0 else load[i] / inertia[i])
     return found
 
 

@@ -7,7 +7,7 @@ walked through from event to event (`Walk`): each place is found with the method
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -17,11 +17,11 @@ from ..engine.machine import Stepper
 from ..engine.status import Status
 from ..errors import ModelError
 from ..model import checks
-from ..model.coordinates import Parameter
+from ..model.coordinates import Parameter, time
 from ..model.system import System
-from ..theory import pointwise as maps
+from .event_states import States, side_of
 from .progress import Progress
-from .start import Start, point_map
+from .start import Start
 from .values import Array
 
 if TYPE_CHECKING:
@@ -111,7 +111,7 @@ def _that_varies(given: Any) -> Any:
 
 @dataclass(frozen=True)
 class Crossing:
-    """One crossing: where, when, which event, and the state there (before any action)."""
+    """One crossing: where, when, which event, and the state there (before any action), which is on the constraints."""
 
     name: str
     time: float
@@ -120,6 +120,15 @@ class Crossing:
     velocities: dict[str, float]
     changed: bool = False
     """Whether the event changed the motion there."""
+    entropies: dict[str, float] = field(default_factory=dict)
+    step: int = -1
+    """The number of the node before it: the step from there is the one in which it happened."""
+
+    @property
+    def start(self) -> dict[str, float]:
+        """The state there as a start: simulate(system, method, start=run.events[-1].start, ...)."""
+        moving = {f"{name}.dot": v for name, v in self.velocities.items()}
+        return {**self.positions, **moving, **self.entropies, time.name: self.time}
 
 
 @dataclass
@@ -145,12 +154,8 @@ class Stretches:
         # of each event, where an action less than a moment before the present node has put it (else `since` is 0)
         self.side, self.since = np.zeros((2, lanes, len(self.events)))
         self.direction = np.array([e.direction for e in self.events])
-        values = {str(k): e.expression for k, e in enumerate(self.events)}
-        self._values = point_map(maps.quantity_map(self.system, values))
-        self._velocity = point_map(maps.velocity_map(self.system, plan.method.impulsive))
-        state = (*self.system.coordinates, *self.system.velocities)
-        whole = {k: {s.name: e.changes.get(s, s) for s in state} for k, e in enumerate(self.events) if e.changes}
-        self._changed = {k: point_map(maps.quantity_map(self.system, after)) for k, after in whole.items()}
+        momenta = self.stepper.stepmap.state[len(self.system.coordinates)] != self.system.coordinates[0].dot.name
+        self.states = States(self.system, self.events, self.rows, momenta, plan.method.impulsive)
 
     def advance(self) -> None:
         """The whole motion, into `records`, `codes` and `crossings`."""
@@ -187,8 +192,8 @@ class Stretches:
 
     def _watched(self, lane: int, nodes: Array, begin: int) -> Walk | None:
         """Note what only records; the walk through the first step in which something changes or ends the motion."""
-        g = self.values(lane, self.points(lane, nodes, begin + np.arange(len(nodes))))
-        side, since = _side(g), np.zeros_like(g)
+        g = self.states.values(lane, self.points(lane, nodes, begin + np.arange(len(nodes))))
+        side, since = side_of(g), np.zeros_like(g)
         side[0] = np.where(self.since[lane] > 0, self.side[lane], side[0])
         since[0] = self.since[lane]
         for j in np.flatnonzero(_crosses(side[:-1], g[1:], self.direction).any(axis=1)):
@@ -205,6 +210,8 @@ class Stretches:
         carry, failed = walk.moved(1.0)
         status = int(walk.status or failed)
         there = status == 0 or at_node
+        if there and walk.origin < 1:  # the step before was shorter, so its solution is no guess: the velocity here is
+            carry = self.begun(lane, carry, k + 1)
         self.carry[lane] = carry if there else self.begun(lane, nodes[-2], k)
         self.codes[lane, :2] = status, k + int(there)
         self.side[lane], self.since[lane] = walk.side, np.maximum(walk.since - 1, 0)
@@ -220,35 +227,11 @@ class Stretches:
         row = -(-first // every) - self.plan.first_row
         self.records[lane, row : row + len(due)] = due
 
-    # at points
+    # parts of a step
     def points(self, lane: int, nodes: Array, k: Any) -> Array:
         """Position, velocity, entropies and time at some nodes; k says which, and may be a fraction."""
-        n, times = len(self.system.coordinates), np.broadcast_to(self.t0 + k * self.h, len(nodes))
-        q, second, S = np.split(nodes[:, : 2 * n + len(self.system.entropies)], [n, 2 * n], axis=1)
-        if self.stepper.stepmap.state[n] != self.system.coordinates[0].dot.name:
-            second = self._velocity(np.column_stack([q, second, S, times]), self.rows[[lane]])[0]
-        return np.column_stack([q, second, S, times])
+        return self.states.at(lane, nodes, np.broadcast_to(self.t0 + k * self.h, len(nodes)))
 
-    def values(self, lane: int, points: Array) -> Array:
-        """The values of all events at some points."""
-        return self._values(points, self.rows[[lane]])[0]
-
-    def ahead(self, lane: int, point: Array) -> Array:
-        """The values of all events a moment later, on the tangent: the motion itself may have bounced by then."""
-        n, moment = len(self.system.coordinates), MOMENT * self.h
-        rates = np.zeros_like(point)
-        rates[:, :n] = point[:, n : 2 * n]
-        rates[:, n : 2 * n] = point_map(maps.motion_map(self.system))(point, self.rows[[lane]])[0][:, :n]
-        rates[:, -1] = 1
-        return self.values(lane, point + moment * rates)[0]
-
-    def changed(self, lane: int, point: Array, event: int) -> Array:
-        """The point after the action of an event."""
-        after = point.copy()
-        after[:, : 2 * len(self.system.coordinates)] = self._changed[event](point, self.rows[[lane]])[0]
-        return after
-
-    # parts of a step
     def begun(self, lane: int, node: Array, k: int) -> Array:
         """The carry at a node, which does not remember earlier steps: its own step may be shorter."""
         n = len(self.system.coordinates)
@@ -296,7 +279,8 @@ class Walk:
             self.place, k = self._first(roots)
             del roots[k]
             event = self.whole.events[k]
-            self.side[k], self.happened[k] = -self.side[k], self.place
+            again, self.happened[k] = np.isfinite(self.happened[k]), self.place
+            self.side[k] = -self.side[k]
             if self.actions == MOST and event.changes:
                 self.status = Status.EVENTS_ACCUMULATE
                 return
@@ -305,7 +289,7 @@ class Walk:
             if event.action == "stop":
                 self.status = Status.EVENT
             elif event.changes:
-                self._act(k, point)
+                self._act(k, point, bool(again))
                 roots = {} if self.status else self._roots(self._values(1.0))
 
     def _roots(self, end: Array) -> dict[int, float]:
@@ -342,24 +326,32 @@ class Walk:
         here = [k for k, root in roots.items() if root - place <= TOGETHER]
         return place, min(here, key=lambda k: (self.whole.events[k].action != "record", k))
 
-    def _act(self, k: int, point: Array) -> None:
+    def _act(self, k: int, point: Array, again: bool) -> None:
         """Change the state, and go on from there.
 
         Events that have happened here, and those that the action takes elsewhere, are where they are a moment later. The
-        others keep their side: they may be about to cross at this very place.
+        others keep their side: they may be about to cross at this very place. So does one that has acted in this step before
+        and crosses with a rate that does not lead across: that rate is rounding, at the end of bounces that die out.
         """
-        whole, lane = self.whole, self.lane
-        after = whole.changed(lane, point, k)
+        states, lane = self.whole.states, self.lane
+        across = float(self.side[k])
+        stays = again and states.rates(lane, point)[k] * across < 0
+        after = states.changed(lane, point, k)
         self.actions += 1
         if not np.isfinite(after).all():
             self.status = Status.LEFT_DOMAIN if np.isnan(after).any() else Status.NOT_FINITE
             return
-        before, now = whole.values(lane, point)[0], whole.values(lane, after)[0]
-        left_over = np.where(before == now, now, 0)  # of zero, where rounding has missed it
-        moved = (before != now) | (self.place - self.happened <= TOGETHER)
-        self.side = np.where(moved, _side(whole.ahead(lane, after) - left_over), self.side)
+        before, now = states.values(lane, point)[0], states.values(lane, after)[0]
+        here = self.place - self.happened <= TOGETHER
+        left_over = np.where(
+            here & (np.abs(now) <= np.abs(before)), now, 0
+        )  # of zero, missed by rounding or projection
+        moved = (before != now) | here
+        self.side = np.where(moved, states.leads(lane, after, left_over, MOMENT * self.whole.h), self.side)
         self.since = np.where(moved, self.place + MOMENT, self.since)
-        self.origin, self.carry = self.place, whole.anew(lane, after)
+        if stays:
+            self.side[k] = -across
+        self.origin, self.carry = self.place, self.whole.anew(lane, after)
 
     def moved(self, place: float) -> tuple[Array, int]:
         """The carry at a place, and the status of getting there."""
@@ -367,22 +359,20 @@ class Walk:
         return self.whole.part(self.lane, self.carry, t0 + (self.k + self.origin) * h, (place - self.origin) * h)
 
     def _point(self, place: float) -> Array:
-        return self.whole.points(self.lane, self.moved(place)[0][None, :], self.k + place)
+        """The state at a place, on the constraints."""
+        point = self.whole.points(self.lane, self.moved(place)[0][None, :], self.k + place)
+        return self.whole.states.admissible(self.lane, point)
 
     def _values(self, place: float) -> Array:
-        return self.whole.values(self.lane, self._point(place))[0]
+        return self.whole.states.values(self.lane, self._point(place))[0]
 
     def _note(self, event: Event, point: Array) -> None:
         names = [c.name for c in self.whole.system.coordinates]
         n = len(names)
         here, moving = (dict(zip(names, map(float, x), strict=True)) for x in (point[:n], point[n : 2 * n]))
-        crossing = Crossing(event.name, float(point[-1]), self.lane, here, moving, bool(event.changes))
-        self.whole.crossings.append(crossing)
-
-
-def _side(g: Array) -> Array:
-    """On which side of zero: -1, 0 or 1; what is not a number is on neither."""
-    return (g > 0) * 1.0 - (g < 0)
+        warm = dict(zip([S.name for S in self.whole.system.entropies], map(float, point[2 * n : -1]), strict=True))
+        changed, when = bool(event.changes), float(point[-1])
+        self.whole.crossings.append(Crossing(event.name, when, self.lane, here, moving, changed, warm, self.k))
 
 
 def _crosses(side: Array, after: Array, direction: Array) -> Array:

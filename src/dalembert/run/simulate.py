@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -261,7 +262,8 @@ def _continued(
         )
     numbers = parameter_values({p.name: given[p.name] for p in own if p.name in given}, own)
     ready = _with_numbers(events, {p: numbers[p.name] for p in own})
-    return _computed(plan, earlier.carry.copy(), ready, earlier.watched)
+    run = _computed(plan, earlier.carry.copy(), ready, earlier.watched)
+    return replace(run, renewed=tuple(sorted(lane for lane, node in earlier.restarts if node == begin > 0)))
 
 
 def _stopped(run: Trajectory) -> str:

@@ -79,6 +79,7 @@ def _provenance(run: Trajectory) -> dict[str, Any]:
         "columns": json.dumps(run.columns),
         "parameters": json.dumps({k: np.asarray(v).tolist() for k, v in run.parameters.items()}),
         "events": json.dumps([asdict(c) for c in run.events]),
+        "renewed": json.dumps(run.renewed),
     }
 
 
@@ -149,5 +150,6 @@ def load(path: str | Path) -> Trajectory:
         t0=float(given["t0"]),
         version=str(given["software"]).split()[-1],
         events=tuple(Crossing(**c) for c in json.loads(given["events"])),
+        renewed=tuple(json.loads(given.get("renewed", "[]"))),
         watched=data["run.watched"].values.astype(float) if "run.watched" in data else None,
     )

@@ -60,6 +60,8 @@ class Trajectory:
     """Where events happened, lane by lane, in the order of time."""
     watched: Array | None = None
     """Of each event in each lane at the last node: on which side of zero an action has put it, and for how much longer."""
+    renewed: tuple[int, ...] = ()
+    """Of a continued run: the lanes in which an event acted in the step before its first node."""
     _cache: dict[str, Array] = field(default_factory=dict, repr=False)
 
     # status
@@ -149,12 +151,34 @@ class Trajectory:
             return table
         if table is None or (self.method is not None and not self.method.node_multipliers):
             return self._at_points(maps.motion_map(self.system), self._velocities)[..., self._n :]
-        if self._carries_momenta and self.begin == 0 and table.size:
-            # No discrete equation holds at the first node; the reaction there is that of the continuous motion.
-            first = self._positions[:, 0], self._velocities[:, 0], self._entropies[:, 0]
-            inputs = np.column_stack([*first, np.full(len(table), self.t0)])
-            table[:, 0] = point_map(maps.motion_map(self.system))(inputs, self._parameter_rows)[0][:, self._n :]
+        if self._carries_momenta and table.size:
+            # No equation of two whole steps holds where the motion began, at the start and after an action; the reaction
+            # there is that of the continuous motion.
+            lane, node = np.array(sorted(self.restarts) or np.zeros((0, 2)), dtype=int).T
+            row = node // self.every - -(-self.begin // self.every)
+            recorded = (node % self.every == 0) & (row >= 0) & (row < len(self.time))
+            lane, row = lane[recorded], row[recorded]
+            state = (table[lane, row] for table in (self._positions, self._velocities, self._entropies))
+            inputs = np.column_stack([*state, self.time[row]])
+            motion = point_map(maps.motion_map(self.system))(inputs, self._parameter_rows[lane])[0]
+            table[lane, row] = motion[:, self._n :]
         return table
+
+    @property
+    def restarts(self) -> set[tuple[int, int]]:
+        """(lane, number of node) of the nodes that no whole step of one motion leads to: the start, or after an action."""
+        first = range(len(self.records)) if self.begin == 0 else self.renewed
+        return {(lane, self.begin) for lane in first} | {(c.lane, c.step + 1) for c in self.events if c.changed}
+
+    @cached_property
+    def stretches(self) -> Array:
+        """Of every record of every lane, in how many steps before it events have changed the motion: (lanes, times)."""
+        nodes = self.every * (-(-self.begin // self.every) + np.arange(len(self.time)))
+        cuts: list[list[int]] = [[] for _ in self.records]
+        for lane, node in sorted(self.restarts):
+            if node > self.begin:
+                cuts[lane].append(node)
+        return np.array([np.searchsorted(cut, nodes, side="right") for cut in cuts])
 
     @cached_property
     def _parameter_rows(self) -> Array:

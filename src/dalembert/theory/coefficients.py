@@ -56,7 +56,8 @@ def lettered(system: System, method: OneStep, stepmap: StepMap) -> tuple[System,
         return sympy.sign(r) * letters.setdefault(abs(r), Parameter(f"number.{len(letters) + 1}", positive=True))
 
     forces = {q: rewritten(f, letter) for q, f in zip(system.coordinates, system.force, strict=True)}
-    plain = System(system.name, system.coordinates, lagrangian=rewritten(system.lagrangian, letter), forces=forces)
+    L = rewritten(system.lagrangian, letter)
+    plain = system.replace(lagrangian=L, internal_energy=0, forces=forces, dissipation=0)
     return plain, method.step_map(plain), {s: r for r, s in letters.items()}
 
 

@@ -102,9 +102,10 @@ def impose(system: System, motion: Mapping[Any, Any], *, seconds: float = 5.0) -
     if not rest:
         return Imposed(system, put, None, seconds)
     forms = [sum(on(w[j]) * system.velocities[j] for j in stays) for w in system.variations]
-    left = System(
-        f"{system.name}, {_list(put)} imposed",
-        rest,
+    left = system.replace(
+        name=f"{system.name}, {_list(put)} imposed",
+        coordinates=rest,
+        internal_energy=on(system.internal_energy),
         **{kind: _moving(on(e), rest) for kind, e in system.energies.items()},
         forces={q: on(f) for q, f in zip(system.coordinates, system.forces, strict=True) if q in rest},
         dissipation=on(system.dissipation),

@@ -12,8 +12,16 @@ from typing import Any
 from ..model.coordinates import time
 from ..model.system import System
 from ..stepmap import Block, StepMap, pointwise
-from ..symbolic import Fast, fast, substitute
-from .lagrange import entropy_rates, momenta, motion_residual, multipliers, reaction
+from ..symbolic import Fast, fast, gradient, substitute
+from .lagrange import (
+    entropy_rates,
+    mass_matrix,
+    momenta,
+    motion_residual,
+    multipliers,
+    reaction,
+    total_derivative,
+)
 
 
 def _map(system: System, name: str, by: str, outputs: Mapping[str, Fast], *blocks: Block) -> StepMap:
@@ -31,6 +39,13 @@ def quantity_map(system: System, quantities: Mapping[str, Any]) -> StepMap:
 def momentum_map(system: System) -> StepMap:
     """(q, v, t) -> p."""
     return quantity_map(system, {q.momentum.name: p for q, p in zip(system.coordinates, momenta(system), strict=True)})
+
+
+@lru_cache(maxsize=64)
+def mass_map(system: System) -> StepMap:
+    """(q, v, t) -> the mass matrix, row by row."""
+    entries = [m for row in mass_matrix(system) for m in row]
+    return quantity_map(system, {f"mass.{k}": m for k, m in enumerate(entries)})
 
 
 @lru_cache(maxsize=64)
@@ -71,6 +86,17 @@ def motion_map(system: System) -> StepMap:
     return _map(system, "motion", "dot", {s.name: fast(s) for s in sought}, block)
 
 
+def rate_map(system: System, quantities: Mapping[str, Any]) -> StepMap:
+    """(q, v, S, t) -> the rates of any expressions along the motion."""
+    motion = motion_map(system)
+    warming = entropy_rates(system)
+    outputs: dict[str, Fast] = {}
+    for name, e in quantities.items():
+        slopes = zip(gradient(e, system.entropies), warming, strict=True)
+        outputs[name] = sum((d * r for d, r in slopes), start=total_derivative(fast(e), system.coordinates))
+    return pointwise(f"{system.name}, rates", motion.state, motion.parameters, outputs, motion.blocks)
+
+
 @lru_cache(maxsize=64)
 def flow_map(system: System) -> StepMap:
     """(q, v, S, t) -> accelerations and rates of the entropies: what an adaptive solver integrates."""
@@ -90,3 +116,38 @@ def constraint_map(system: System) -> StepMap:
         outputs[f"drift.{a}"] = fast(c.drift)
         outputs |= {f"row.{a}.{i}": fast(x) for i, x in enumerate(c.coefficients)}
     return quantity_map(system, outputs)
+
+
+@lru_cache(maxsize=64)
+def admissible_map(system: System) -> StepMap:
+    """(q, v, S, t) -> the position and velocity on the constraints that are nearest, measured by the mass matrix.
+
+    Position: M d + mu_a omega^a = 0 with phi(q + d) = 0 for holonomic and A d = 0 for kinematic constraints. Then
+    velocity at that position: p(v') + nu_a omega^a = p(v), A v' + b = 0. Both matrices are that of the motion itself.
+    """
+    q, v = system.coordinates, system.velocities
+    marked = {s: fast(f"{s.name}.near") for s in (*q, *v, *multipliers(system))}
+    offset = [fast(f"{c.name}.offset") for c in q]
+    moved = {c: fast(c) + d for c, d in zip(q, offset, strict=True)} if system.holonomic else {}
+    blocks = []
+    if system.holonomic:
+        balance = [
+            sum((m * d for m, d in zip(row, offset, strict=True)), start=r)
+            for row, r in zip(mass_matrix(system), reaction(system), strict=True)
+        ]
+        rows = [
+            substitute(c.expression, moved)
+            if c.is_holonomic
+            else sum((fast(a) * d for a, d in zip(c.coefficients, offset, strict=True)), start=fast(0))
+            for c in system.constraints
+        ]
+        names = (*(d.name for d in offset), *(m.name for m in multipliers(system)))
+        blocks.append(Block(names, (*balance, *rows)))
+    sought = {s: x for s, x in marked.items() if s not in q}
+    pairs = zip(momenta(system), reaction(system), strict=True)
+    kept = [substitute(substitute(p + r, sought) - p, moved) for p, r in pairs]
+    forms = [substitute(substitute(c.velocity_form(q), sought), moved) for c in system.constraints]
+    guess = (*map(fast, v), *(fast(0) for _ in system.constraints))
+    blocks.append(Block(tuple(x.name for x in sought.values()), (*kept, *forms), guess))
+    outputs = {c.name: moved.get(c, fast(c)) for c in q} | {s.name: sought[s] for s in v}
+    return _map(system, "nearest admissible state", "dot", outputs, *blocks)

@@ -127,10 +127,11 @@ def routh(system: System, cyclic: Sequence[Coordinate] | None = None) -> RouthRe
         )
     p = _symbols(system, chosen)
     solved, R = _eliminated(system, chosen, rest, p)
-    left = System(
-        f"{system.name}, reduced by {', '.join(q.name for q in chosen)}",
-        rest,
+    left = system.replace(
+        name=f"{system.name}, reduced by {', '.join(q.name for q in chosen)}",
+        coordinates=rest,
         lagrangian=R,
+        internal_energy=0,  # R has it
         forces={
             q: _without(f.xreplace(solved), chosen)
             for q, f in zip(system.coordinates, system.forces, strict=True)

@@ -89,9 +89,10 @@ class Transformation(Shown):
         place = np.array([float(begin(Q)) for Q in new])
         positions, slopes, drift = self._newton
         for _ in range(50):
-            step = np.linalg.solve(slopes(*place, *constants), target - positions(*place, *constants).ravel())
+            slope = np.asarray(slopes(*place, *constants), dtype=float)
+            step = np.linalg.solve(slope, target - positions(*place, *constants).ravel())
             place = place + step
-            if np.abs(step).max() <= 1e-14 * max(1.0, float(np.abs(place).max())):
+            if (np.abs(slope) @ np.abs(step) <= 1e-14 * (np.abs(slope) @ np.abs(place) + np.abs(target))).all():
                 break
         else:
             raise StartError(
@@ -176,9 +177,10 @@ def change_coordinates(
     if system.has_own_variations:
         rows = [covector(w) for w in system.variations]
         forms = [sympy.Add(*(a * Q.dot for a, Q in zip(row, new, strict=True))) for row in rows]
-    made = System(
-        name or system.name,
-        new,
+    made = system.replace(
+        name=name or system.name,
+        coordinates=new,
+        internal_energy=pulled(system.internal_energy),
         **{label: pulled(e) for label, e in system.energies.items()},
         forces=dict(zip(new, covector(system.forces), strict=True)),
         dissipation=pulled(system.dissipation),
@@ -264,8 +266,8 @@ def covariance_defect(old: System, new: System, map: Mapping[Coordinate, Expr]) 
     found = (values([[e, *row] for e, row in zip(after, terms, strict=True)], p) for p in points)
     for grid in islice((g for g in found if g is not None), 6):
         for here, *row in grid:
-            size = sum(abs(x) for x in (here, *row)) or 1.0
-            worst = max(worst, float(abs(here - sum(row)) / size))
+            size = sum(abs(x) for x in (here, *row))
+            worst = max(worst, float(abs(here - sum(row)) / size) if size else 0.0)
     return worst
 
 

@@ -1,0 +1,130 @@
+"""States at which events are looked for and happen: values and rates of events, constraints, actions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..errors import StartError
+from ..model.coordinates import time
+from ..model.system import System
+from ..theory import pointwise as maps
+from .start import point_map, resolve_start
+from .values import Array
+
+if TYPE_CHECKING:
+    from .events import Event
+
+ADMISSIBLE = 1e-9
+"""An action leaves the constraints if it takes more than this to come back to them, relative to what it leads to."""
+
+
+class States:
+    """States (q, v, S, t) of the lanes of a run with events, one row each.
+
+    rows are the parameters of the lanes; nodes of a method hold momenta or velocities, and momenta of an impulsive method
+    are projected.
+    """
+
+    def __init__(self, system: System, events: Sequence[Event], rows: Array, momenta: bool, impulsive: bool):
+        self.system, self.events, self.rows = system, events, rows
+        values = {str(k): e.expression for k, e in enumerate(events)}
+        self._values = point_map(maps.quantity_map(system, values))
+        self._rates = point_map(maps.rate_map(system, values))
+        self._velocity = point_map(maps.velocity_map(system, impulsive)) if momenta else None
+        self._admissible = point_map(maps.admissible_map(system)) if system.constraints else None
+        state = (*system.coordinates, *system.velocities)
+        whole = {k: {s.name: e.changes.get(s, s) for s in state} for k, e in enumerate(events) if e.changes}
+        self._changed = {k: point_map(maps.quantity_map(system, after)) for k, after in whole.items()}
+
+    def at(self, lane: int, nodes: Array, times: Array) -> Array:
+        """The states at some nodes."""
+        n = len(self.system.coordinates)
+        q, second, S = np.split(nodes[:, : 2 * n + len(self.system.entropies)], [n, 2 * n], axis=1)
+        if self._velocity is not None:
+            second = self._velocity(np.column_stack([q, second, S, times]), self.rows[[lane]])[0]
+        return np.column_stack([q, second, S, times])
+
+    def values(self, lane: int, states: Array) -> Array:
+        """The values of all events at some states."""
+        return self._values(states, self.rows[[lane]])[0]
+
+    def rates(self, lane: int, state: Array) -> Array:
+        """The rates of all events along the motion at a state."""
+        return self._rates(state, self.rows[[lane]])[0][0]
+
+    def leads(self, lane: int, state: Array, zero: Array, moment: float) -> Array:
+        """To which side of zero the tangent of the motion leads; events count as `zero` less than their values here.
+
+        By the rates, since a difference of values is lost in rounding after a low bounce; where a rate is zero, by values
+        a moment later. On the tangent, because the motion itself may be below the floor again by then.
+        """
+        n = len(self.system.coordinates)
+        later = state.copy()
+        later[:, :n] += moment * state[:, n : 2 * n]
+        later[:, n : 2 * n] += moment * self._at(maps.motion_map(self.system), lane, state)[:, :n]
+        later[:, -1] += moment
+        side = side_of(self.values(lane, state)[0] - zero + moment * np.nan_to_num(self.rates(lane, state)))
+        return np.where(side != 0, side, side_of(self.values(lane, later)[0] - zero))
+
+    def admissible(self, lane: int, state: Array) -> Array:
+        """The state brought onto the constraints: from where the error of the method and rounding have left it."""
+        if self._admissible is None:
+            return state
+        nearest, failed = self._admissible(state, self.rows[[lane]])
+        whole = np.column_stack([nearest, state[:, nearest.shape[1] :]])
+        return state if failed.any() else whole
+
+    def changed(self, lane: int, state: Array, event: int) -> Array:
+        """The state after the action of an event."""
+        after = state.copy()
+        after[:, : 2 * len(self.system.coordinates)] = self._changed[event](state, self.rows[[lane]])[0]
+        if not self.system.constraints or not np.isfinite(after).all():
+            return after
+        return self._completed(lane, state, after, self.events[event])
+
+    def _completed(self, lane: int, before: Array, after: Array, event: Event) -> Array:
+        """The state after an action as a start: on the constraints but for rounding, or completed by them, or refused.
+
+        Velocities that the action does not name are kept if that satisfies the constraints; otherwise they are left to the
+        constraints, as in any start.
+        """
+        q, v, S = self.system.coordinates, self.system.velocities, self.system.entropies
+        nearest, n = self.admissible(lane, after), len(q)
+        if self._near(lane, before, after, nearest, any(s in q for s in event.changes)):
+            return nearest
+        given = dict(zip((*q, *v, *S, time), after[0], strict=True))
+        named = {s: x for s, x in given.items() if s not in v or s in event.changes}
+        try:
+            start = resolve_start(self.system, named, {}, self.rows[[lane]])
+        except StartError:
+            forms = ", ".join(f"{c.expression} = 0" for c in self.system.constraints)
+            raise StartError(
+                f"event {event.name!r} at t = {after[0, -1]:g}: after its action the state does not satisfy {forms}, and "
+                f"these do not determine the velocities that it leaves out. Let the action change more of the state."
+            ) from None
+        return np.column_stack([start.q, start.second, after[:, 2 * n :]])
+
+    def _near(self, lane: int, before: Array, after: Array, nearest: Array, displaced: bool) -> bool:
+        """Whether an action stays on the constraints; lengths are measured by the mass matrix, so that units cancel."""
+        n = len(self.system.coordinates)
+        mass = self._at(maps.mass_map(self.system), lane, after).reshape(n, n)
+
+        def length(states: Array, part: slice) -> float:
+            return float(np.sqrt(np.abs(states[:, part] @ mass @ states[:, part].T).sum()))
+
+        place, velocity = slice(n), slice(n, 2 * n)
+        turned = length(nearest - after, velocity) <= ADMISSIBLE * length(after, velocity)
+        return turned and (
+            not displaced or length(nearest - after, place) <= ADMISSIBLE * length(after - before, place)
+        )
+
+    def _at(self, stepmap: Any, lane: int, state: Array) -> Array:
+        return point_map(stepmap)(state, self.rows[[lane]])[0]
+
+
+def side_of(g: Array) -> Array:
+    """On which side of zero: -1, 0 or 1; what is not a number is on neither."""
+    return (g > 0) * 1.0 - (g < 0)
