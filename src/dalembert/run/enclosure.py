@@ -236,7 +236,7 @@ def _constant(value: float) -> Interval:
     """A number of the expression; what is no short binary fraction was rounded when the tape was made."""
     if not np.isfinite(value):
         return Interval(-np.inf, np.inf)
-    if abs(value) <= 2.0**53 and value.as_integer_ratio()[1] <= 2**20:
+    if abs(value) <= 2.0**32 and value.as_integer_ratio()[1] <= 2**20:
         return Interval(value, value)
     return Interval(np.nextafter(value, -np.inf), np.nextafter(value, np.inf))
 

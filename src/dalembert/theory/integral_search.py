@@ -107,8 +107,9 @@ class Search:
                 expression = self._lifted(space.restricted(supports[i]), vectors[i][np.flatnonzero(vectors[i])])
                 if expression is None or not self.shell.conserved(expression):
                     continue
-                if len(supports[i]) <= self._longest or self._independent(expression):
-                    self._longest = max(self._longest, len(supports[i]))
+                terms = len(sympy.Add.make_args(expression))
+                if terms <= self._longest or self._independent(expression):
+                    self._longest = max(self._longest, terms)
                     yield expression
 
     def _independent(self, expression: Expr) -> bool:
