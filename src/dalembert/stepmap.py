@@ -89,9 +89,25 @@ class StepMap:
         return tuple(x for b in self.blocks for x in b.unknowns)
 
     @cached_property
+    def changes(self) -> tuple[Fast, ...]:
+        """What is added to each state variable in a step where its update is a sum with it; otherwise the update."""
+        pairs = zip(self.state, self.update, strict=True)
+        return tuple(u - fast(s) if _adds_to(s, u) else u for s, u in pairs)
+
+    @cached_property
+    def summed(self) -> tuple[int, ...]:
+        """The numbers of the state variables that are changed by adding to them."""
+        return tuple(j for j, (s, u) in enumerate(zip(self.state, self.update, strict=True)) if _adds_to(s, u))
+
+    @cached_property
     def sought(self) -> tuple[str, ...]:
         """The unknowns that are searched for, block by block: those of linear blocks are computed."""
         return tuple(x for b in self.blocks if not b.is_linear for x in b.unknowns)
+
+
+def _adds_to(name: str, update: Fast) -> bool:
+    """Whether an expression is the symbol of that name and something else."""
+    return bool(update.is_Add and any(term.is_Symbol and term.name == name for term in update.args))
 
 
 def pointwise(

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache, reduce
+from math import isfinite
 from typing import Any
 
 import sympy
@@ -70,6 +71,27 @@ def slow(expression: Fast, symbols: Iterable[sympy.Symbol]) -> sympy.Expr:
     names = {sympy.Symbol(s.name): s for s in symbols}
     result: sympy.Expr = sympy.sympify(fast(expression)).xreplace(names)
     return result
+
+
+def exact_numbers(expression: Any) -> Fast:
+    """The same expression with every decimal as the fraction that its double is: products with it are not rounded."""
+    import symengine
+
+    e = fast(expression)
+    reals = [r for r in e.atoms(symengine.RealDouble) if isfinite(float(r))]
+    return e.xreplace({r: symengine.Rational(*float(r).as_integer_ratio()) for r in reals}) if reals else e
+
+
+LONGEST = 2**80
+"""Fractions with a larger denominator, such as weights of quadrature, stand for decimals."""
+
+
+def has_decimals(expression: Fast) -> bool:
+    """Whether an expression has decimals, or fractions that stand for them."""
+    import symengine
+
+    long = (r for r in expression.atoms(symengine.Rational) if r.as_numer_denom()[1] > LONGEST)
+    return bool(expression.atoms(symengine.RealDouble)) or any(long)
 
 
 def vector(entries: Sequence[Any]) -> Vector:

@@ -28,11 +28,9 @@ def drift(times: np.ndarray, values: np.ndarray, blocks: int = BLOCKS) -> tuple[
 
 
 def rounding(method: Method, system: da.System, steps: int, size: float = 1.0) -> float:
-    """What rounding may add up to: one unit in every step or substep (coefficients are rounded too), and a random walk of
-    ten units in the last place of coordinates of the given size.
-    """
+    """What rounding may add up to: a random walk of ten units in the last place of coordinates of the given size."""
     count = steps * len(method.step_map(system).substeps)
-    return float(np.finfo(float).eps * (count + 10 * size * np.sqrt(count)))
+    return float(np.finfo(float).eps * 10 * size * np.sqrt(count))
 
 
 @cache

@@ -92,11 +92,12 @@ REMEDIES = {
     Status.NOT_FINITE: "Check the start and the parameters for NaN or infinity; if they are numbers, try a smaller h.",
 }
 
-TO_THE_GATE = {x: [1.0, -1.0, 1.5], y: 0.0, x.dot: 1.0, y.dot: 0.0}
+TO_THE_GATE = {x: [3.0, -3.0, 4.5], y: 0.0, x.dot: 3.0, y.dot: 0.0}
+"""Thirds and sixths of the velocity are exact, so that the gate is met exactly."""
 FROM_REST = {x: [5.0, 1.0, 6.0], x.dot: 0.0}
 
 FAULTS = {
-    # steps of 1/4 from x = -1 with velocity 1 meet x = 0 exactly
+    # steps of 1/4 from x = -3 with velocity 3 meet x = 0 exactly
     "constraint lost, linear step": Fault(GATE, da.LeftPoint(), Status.SINGULAR, 4, TO_THE_GATE),
     "constraint lost, Newton's method": Fault(GATE, da.Midpoint(), Status.SINGULAR, 4, TO_THE_GATE),
     "constraint lost in a stage": Fault(GATE, da.RungeKutta4(), Status.SINGULAR, 3, TO_THE_GATE),

@@ -124,7 +124,7 @@ def test_a_carry_of_another_width_is_refused():
     common = {"h": 0.1, "steps": 10, "parameters": example.parameters}
     run = da.simulate(example.system, da.Midpoint(), start=example.start, **common)
     damaged = replace(run, carry=run.carry[:, :-1].copy())
-    with pytest.raises(da.StartError, match="carries 7 numbers from step to step, and a step here needs 8"):
+    with pytest.raises(da.StartError, match="carries 9 numbers from step to step, and a step here needs 10"):
         da.simulate(example.system, da.Midpoint(), start=damaged, **common)
 
 

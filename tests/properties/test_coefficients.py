@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -76,3 +77,31 @@ def test_weights_of_nystrom():
         assert abs(math.fsum(nystrom._POSITION * NODES**k) - 1 / ((k + 1) * (k + 2))) < 1e-15
         assert abs(math.fsum(nystrom._VELOCITY * NODES**k) - 1 / (k + 1)) < 1e-15
     assert abs(math.fsum(nystrom._VELOCITY * NODES**20) - 1 / 21) > 1e-9, "control: not of order 20"
+
+
+@pytest.mark.parametrize(
+    "method", [da.Gauss(s) for s in (1, 2, 3, 4)] + [da.Lobatto(s) for s in (2, 3, 4, 5)], ids=repr
+)
+def test_coefficients_are_consistent_beyond_double_precision(method):
+    """Weights add up to 1, and b_i A_ij + b_j a_ji = b_i b_j; doubles, the control, miss it by 1e-18 or more."""
+
+    def defects(b, a, A):
+        pairs = [(i, j) for i in range(len(b)) for j in range(len(b))]
+        return max(abs(1 - sum(b)), *(abs(b[i] * A[i][j] + b[j] * a[j][i] - b[i] * b[j]) for i, j in pairs))
+
+    t = method.tableau()
+    exact = [[Fraction(int(x.p), int(x.q)) for x in row] for row in (t.b, *t.a, *t.A)]
+    b, a, A = exact[0], exact[1 : len(t.b) + 1], exact[len(t.b) + 1 :]
+    assert defects(b, a, A) < 1e-32
+    if method.order > 2:
+        rough = [[Fraction(float(x)) for x in row] for row in exact]
+        assert defects(rough[0], rough[1 : len(b) + 1], rough[len(b) + 1 :]) > 1e-18
+
+
+@pytest.mark.parametrize("order", [4, 6, 8])
+@pytest.mark.parametrize("base", [da.Midpoint(), da.Gauss(2)], ids=repr)
+def test_substeps_add_up_to_the_step_exactly(base, order):
+    if order > base.order:
+        steps = da.Composition(base, order=order).coefficients
+        assert sum(map(Fraction, steps)) == 1
+        assert steps == steps[::-1]

@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import sympy
 from sympy import Eq, Expr, Function, Symbol
@@ -67,7 +67,7 @@ def interior_unknowns(system: DiscreteSystem) -> tuple[list[str], dict[Fast, Fas
     """Names of the unknowns W of the interior positions Q = q0 + h d W, and h d W for each of their slots."""
     q, slots = system.coordinates, system.interior_slots()
     names = [f"{c.name}.node{i + 1}" for i in range(len(system.interior)) for c in q]
-    fractions = [fast(d) for d in system.interior for _ in q]
+    fractions = [fast(sympy.Rational(d)) for d in system.interior for _ in q]
     return names, {s: fast(step) * d * fast(w) for s, d, w in zip(slots, fractions, names, strict=True)}
 
 
@@ -87,24 +87,72 @@ def term_sizes(system: DiscreteSystem) -> StepMap:
     return pointwise(f"{system.name}, sizes", inputs, [p.name for p in system.parameters], outputs)
 
 
-def step_map(system: DiscreteSystem) -> StepMap:
-    """The discrete equations as one implicit step on (q, p), and on the entropies if there are any."""
+class StepMomenta(NamedTuple):
+    """What a step does to momenta, in q0, the step velocities and the unknowns of interior positions.
+
+    leaving:     p0 = -D1 L_d - F_d-, the discrete Legendre transform at the beginning
+    change:      p1 - p0 = D1 L_d + D2 L_d + F_d, interior positions included: zero for a cyclic coordinate
+    stationary:  dL_d/dQ + F_d, times its fraction of the step, for every interior position
+    """
+
+    leaving: list[Fast]
+    change: list[Fast]
+    stationary: list[Fast]
+
+
+def step_momenta(system: DiscreteSystem) -> StepMomenta:
+    """The momenta of a step, with the step cancelled in the formula wherever it can be.
+
+    (q1 - q0)/h is V already in L_d(q0 - h u, q0 + h V), whose derivative by u at 0 is -h D1 L_d. Differentiating by q0
+    itself leaves h times 1/h in the formula, which is 1 up to rounding, always to the same side: momenta would grow.
+    """
+    q, h, n = system.coordinates, fast(step), len(system.coordinates)
+    u = [fast(f"{c.name}.shift") for c in q]
+    inner = interior_unknowns(system)[0]
+    shifted = {**_slots(system), **{c.at(0): fast(c) - h * s for c, s in zip(q, u, strict=True)}}
+    still = dict.fromkeys(u, 0)
+    L, here = substitute(system.lagrangian, shifted), substitute(system.lagrangian, _slots(system))
+    forces = [[substitute(f, _slots(system)) for f in side] for side in (system.force_minus, system.force_plus)]
+    within = [substitute(f, _slots(system)) for f in system.force_interior]
+    leaving = [substitute(_over(d, h), still) - f for d, f in zip(gradient(L, u), forces[0], strict=True)]
+    total = [
+        sum((minus, plus, *within[k::n]), start=fast(0)) for k, (minus, plus) in enumerate(zip(*forces, strict=True))
+    ]
+    change = [d + f for d, f in zip(gradient(here, q), total, strict=True)]
+    fractions = [fast(sympy.Rational(d)) for d in system.interior for _ in q]
+    stationary = [
+        _over(d, h) + c * f for d, c, f in zip(gradient(here, inner), fractions, within, strict=True)
+    ]  # fmt: skip
+    return StepMomenta(leaving, change, stationary)
+
+
+def _over(e: Fast, h: Fast) -> Fast:
+    """e / h, term by term."""
+    return sum((term / h for term in e.args), start=fast(0)) if e.is_Add else e / h
+
+
+def _slots(system: DiscreteSystem) -> dict[Any, Any]:
+    """The slots of a step: q0 is q, q1 = q + h V, interior positions q + h d W; likewise the entropies."""
     q, S, h = system.coordinates, system.entropies, fast(step)
-    unknowns = [step_velocity(c) for c in q]
     slots: dict[Any, Any] = {c.at(0): c for c in (*q, *S)}
     slots |= {c.at(1): fast(c) + h * fast(step_velocity(c)) for c in (*q, *S)}
-    inner, within = interior_unknowns(system)
-    slots |= {s: fast(q[k % len(q)]) + x for k, (s, x) in enumerate(within.items())}
+    within = interior_unknowns(system)[1]
+    return slots | {s: fast(q[k % len(q)]) + x for k, (s, x) in enumerate(within.items())}
+
+
+def step_map(system: DiscreteSystem) -> StepMap:
+    """The discrete equations as one implicit step on (q, p), and on the entropies if there are any."""
+    q, S, h, slots = system.coordinates, system.entropies, fast(step), _slots(system)
+    unknowns = [step_velocity(c) for c in q]
+    inner = interior_unknowns(system)[0]
 
     def here(expression: Fast) -> Fast:
         return substitute(expression, slots)
 
-    balance = [
-        fast(c.momentum) - here(p) + h * r
-        for c, p, r in zip(q, momentum_minus(system), node_reaction(system), strict=True)
-    ]
+    momenta = step_momenta(system)
+    pushed = [fast(c.momentum) + h * r for c, r in zip(q, node_reaction(system), strict=True)]
+    balance = [p - e for p, e in zip(pushed, momenta.leaving, strict=True)]
     constraints = [here(chi) for chi in system.constraints]
-    stationary = [here(r) for r in interior_residual(system)]
     names = (*(v.name for v in unknowns), *inner, *(m.name for m in multipliers(system)))
     laws = [here(law) for law in system.entropy_laws]
     kept = {m.name: fast(m) for m in multipliers(system)}
@@ -113,10 +161,10 @@ def step_map(system: DiscreteSystem) -> StepMap:
         name=system.name,
         state=(*(c.name for c in q), *(c.momentum.name for c in q), *(s.name for s in S)),
         parameters=tuple(p.name for p in system.parameters),
-        blocks=blocks(names, [*balance, *stationary, *constraints], S, laws),
+        blocks=blocks(names, [*balance, *momenta.stationary, *constraints], S, laws),
         update=(
             *(here(fast(c.at(1))) for c in q),
-            *(here(p) for p in momentum_plus(system)),
+            *(p + d for p, d in zip(pushed, momenta.change, strict=True)),
             *(here(fast(s.at(1))) for s in S),
         ),
         outputs=kept,

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from sympy import Expr, Matrix, Symbol
+from sympy import Expr, Float, Matrix, Rational, Symbol
 
 from ..decide.decimals import PLAIN, Typed
 from ..errors import ModelError
@@ -18,7 +18,7 @@ from ..model import checks, thermal
 from ..model.constraints import variation
 from ..model.coordinates import Coordinate, Entropy, Parameter, step, time
 from ..model.system import System
-from ..symbolic import Fast, Vector, fast, gradient, slow, substitute, vector
+from ..symbolic import LONGEST, Fast, Vector, exact_numbers, fast, gradient, slow, substitute, vector
 from .maps import Density, Discretisation, check_map
 
 if TYPE_CHECKING:
@@ -170,9 +170,12 @@ class DiscreteSystem:
         return self.given if self.system is None else self.system.typed
 
     def read(self, expression: Fast) -> Expr:
-        """One of the expressions of this system, as SymPy."""
+        """One of the expressions of this system, as SymPy; a fraction too long to be read is a decimal."""
         slots = [s for q in (*self.coordinates, *self.entropies) for s in (q, q.dot, q.at(0), q.at(1))]
-        return slow(expression, [*slots, *self.parameters, time, step])
+        whole = slow(expression, [*slots, *self.parameters, time, step])
+        long = [r for r in whole.atoms(Rational) if r.q > LONGEST]
+        result: Expr = whole.xreplace({r: Float(float(r)) for r in long})
+        return result
 
     def __repr__(self) -> str:
         return f"<DiscreteSystem {self.name!r}: coordinates {', '.join(q.name for q in self.coordinates)}>"
@@ -322,9 +325,11 @@ def _applied(map: Discretisation, density: Density, q: Sequence[Coordinate]) -> 
 def _density(expression: Any, q: Sequence[Coordinate]) -> Density:
     """An expression in (q, v, t) as a function that substitutes."""
 
+    exact = exact_numbers(expression)
+
     def value(position: Vector, velocity: Vector, instant: Fast) -> Fast:
         places = {c: position[i] for i, c in enumerate(q)} | {c.dot: velocity[i] for i, c in enumerate(q)}
-        return substitute(expression, {**places, time: instant})
+        return substitute(exact, {**places, time: instant})
 
     return value
 

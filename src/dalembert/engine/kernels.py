@@ -31,8 +31,8 @@ STATUS_WIDTH = 4
 
 
 def carry_width(stepmap: StepMap) -> int:
-    """Reals a lane carries from step to step: state, earlier solutions, how many of these are valid."""
-    return len(stepmap.state) + history_size(stepmap) + 1
+    """Reals a lane carries from step to step: state, what rounding left over, earlier solutions, how many are valid."""
+    return len(stepmap.state) + len(stepmap.summed) + history_size(stepmap) + 1
 
 
 def emit_run(e: Emitter, stepmap: StepMap) -> None:
@@ -76,6 +76,7 @@ class _Lane:
         self.e, self.stepmap, self.lane = e, stepmap, lane
         self.state = e.local(len(stepmap.state))
         self.work = e.local(len(stepmap.state))
+        self.rest, self.work_rest = e.local(len(stepmap.summed)), e.local(len(stepmap.summed))
         self.fractions, self.instants = e.local(len(stepmap.substeps)), e.local(len(stepmap.substeps))
         self.code, self.count, self.effort = e.local(1, "integer"), e.local(1, "integer"), e.local(2, "integer")
         self.history = History(e, stepmap, e.local(history_size(stepmap)), self.count)
@@ -127,10 +128,11 @@ class _Lane:
             found = solver.solve(known | loaded(e, self.stepmap.state, self.state, 0), self.history)
             self._outputs(solver, found, due)
             with e.when(moving):
-                self._advance(solver, found, 0)
+                self._advance(solver, found, 0, (self.state, self.rest))
             return
-        for j in range(len(self.stepmap.state)):
-            e.store(self.work, e.load(self.state, j), j)
+        for source, target, size in self._kept():
+            for j in range(size):
+                e.store(target, e.load(source, j), j)
         with e.loop(0, len(self.stepmap.substeps)) as i:
             e.leave_if(e.integer_compare("ne", e.load(self.code), 0))
             h = e.argument("h")
@@ -139,7 +141,7 @@ class _Lane:
             found = solver.solve(known | now | loaded(e, self.stepmap.state, self.work, 0), self.history, i)
             self._outputs(solver, found, e.both(due, e.integer_compare("eq", i, 0)))
             e.leave_if(e.opposite(moving))
-            self._advance(solver, found, i)
+            self._advance(solver, found, i, (self.work, self.work_rest))
 
     def _outputs(self, solver: Solver, found: dict[str, Handle], due: Handle) -> None:
         e = self.e
@@ -147,11 +149,26 @@ class _Lane:
             with e.when(e.both(due, e.integer_compare("eq", e.load(self.code), 0))):
                 self._record(solver.evaluate("outputs", found), len(self.stepmap.state))
 
-    def _advance(self, solver: Solver, found: dict[str, Handle], substep: Index) -> None:
-        e = self.e
+    def _kept(self) -> tuple[tuple[Array, Array, int], ...]:
+        """What a step changes: where it is before the step, where it is while the step is made, and its size."""
+        state = self.state, self.work, len(self.stepmap.state)
+        return state, (self.rest, self.work_rest, len(self.stepmap.summed))
+
+    def _advance(self, solver: Solver, found: dict[str, Handle], substep: Index, start: tuple[Array, Array]) -> None:
+        """The next state into `work`. What rounding takes from a sum is kept and added to the next one (W. Kahan, Comm. ACM 8,
+        1965): the state is then as if it were summed with twice the digits, and its error a random walk of small steps.
+        """
+        e, (state, rest) = self.e, start
         with e.when(e.integer_compare("eq", e.load(self.code), 0)):
             for j, v in enumerate(solver.evaluate("update", found)):
-                e.store(self.work, v, j)
+                if j not in self.stepmap.summed:
+                    e.store(self.work, v, j)
+                    continue
+                k, before = self.stepmap.summed.index(j), e.load(state, j)
+                change = e.arithmetic("add", v, e.load(rest, k))
+                after = e.arithmetic("add", before, change)
+                e.store(self.work_rest, e.arithmetic("sub", change, e.arithmetic("sub", after, before)), k)
+                e.store(self.work, after, j)
             self.history.remember(found, substep)
 
     def _finish(self, k: Handle, solver: Solver) -> None:
@@ -163,8 +180,9 @@ class _Lane:
             size = e.sum([e.call("fabs", v) for v in values])
             finite = e.compare("lt", size, e.real(float("inf")))
             with e.when(finite):
-                for j, v in enumerate(values):
-                    e.store(self.state, v, j)
+                for target, source, count in self._kept():
+                    for j in range(count):
+                        e.store(target, e.load(source, j), j)
                 self.history.remembered()
                 e.store(status, e.after(k), e.integer_arithmetic("add", base, 1))
             with e.when(e.opposite(finite)):  # infinite, or not a number at all
@@ -184,9 +202,10 @@ class _Lane:
 
     def _carried(self) -> Iterator[tuple[Array, Index, Handle]]:
         """What is carried, number by number: where it is, and its place in `carry`."""
-        e, ns = self.e, len(self.stepmap.state)
+        e, ns, nr = self.e, len(self.stepmap.state), len(self.stepmap.summed)
         base = e.integer_arithmetic("mul", self.lane, carry_width(self.stepmap))
-        for array, offset, size in ((self.state, 0, ns), (self.history.differences, ns, history_size(self.stepmap))):
+        earlier = self.history.differences, ns + nr, history_size(self.stepmap)
+        for array, offset, size in ((self.state, 0, ns), (self.rest, ns, nr), earlier):
             for i in e.each(0, size, size):
                 yield array, i, e.integer_arithmetic("add", e.integer_arithmetic("add", base, offset), i)
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from .emitter import Array, Emitter, Handle, Index
 
 SINGULAR = 1e-14
-"""Relative size of a pivot at which a matrix of size one is called singular."""
+"""Size of a pivot beside that of the terms it is the sum of, divided by n, at which a matrix of size n is called singular."""
 
 FLOOR = 1e-6
 """Times the tolerance of Newton's method: the rounding of the largest unknown, below which a row is zero."""
@@ -35,7 +35,7 @@ def factor(e: Emitter, m: Matrix) -> Handle:
         pivot = e.load(a)
         e.store(m.inverses, e.arithmetic("div", e.real(1.0), pivot))
         return e.compare("eq", pivot, e.real(0.0))
-    row, column, good = _scales(e, n, a)
+    row = _row_scales(e, n, a)
     for i in e.each(0, n, n):
         e.store(m.order, i, i)
     for k in e.each(0, n, n):
@@ -48,11 +48,7 @@ def factor(e: Emitter, m: Matrix) -> Handle:
                     _swap(e, a, e.at(i, n, j), e.at(k, n, j))
                 _swap(e, m.order, i, k)
                 _swap(e, row, i, k)
-        pivot = e.load(a, e.at(k, n, k))
-        size = e.arithmetic("mul", e.call("fabs", pivot), e.load(row, k))
-        enough = e.compare("lt", e.arithmetic("mul", e.real(SINGULAR * n), e.load(column, k)), size)
-        e.store(good, e.select(enough, e.load(good), e.real(0.0)))
-        inverse = e.arithmetic("div", e.real(1.0), pivot)
+        inverse = e.arithmetic("div", e.real(1.0), e.load(a, e.at(k, n, k)))
         e.store(m.inverses, inverse, k)
         for i in e.each(e.after(k), n, n):
             multiple = e.arithmetic("mul", e.load(a, e.at(i, n, k)), inverse)
@@ -60,6 +56,25 @@ def factor(e: Emitter, m: Matrix) -> Handle:
             for j in e.each(e.after(k), n, n):
                 product = e.arithmetic("mul", multiple, e.load(a, e.at(k, n, j)))
                 e.store(a, e.arithmetic("sub", e.load(a, e.at(i, n, j)), product), e.at(i, n, j))
+    return _has_rounding_for_pivot(e, n, a)
+
+
+def _has_rounding_for_pivot(e: Emitter, n: int, a: Array) -> Handle:
+    """Whether a pivot is what rounding leaves of the terms it is the sum of; `a` has the triangular factors.
+
+    u_kk = a_kk - sum l_kj u_jk: every term has the units of row k divided by those of unknown k, so no change of units,
+    of one equation or one unknown alone, changes the verdict.
+    """
+    good, size = e.local(1), e.local(1)
+    e.store(good, e.real(1.0))
+    for k in e.each(0, n, n):
+        pivot = e.call("fabs", e.load(a, e.at(k, n, k)))
+        e.store(size, pivot)
+        for j in e.each(0, k, n):
+            term = e.arithmetic("mul", e.load(a, e.at(k, n, j)), e.load(a, e.at(j, n, k)))
+            e.store(size, e.arithmetic("add", e.load(size), e.call("fabs", term)))
+        enough = e.compare("lt", e.arithmetic("mul", e.real(SINGULAR * n), e.load(size)), pivot)
+        e.store(good, e.select(enough, e.load(good), e.real(0.0)))
     return e.compare("eq", e.load(good), e.real(0.0))
 
 
@@ -101,38 +116,36 @@ def relative_residual(e: Emitter, r: Sequence[Handle], scale: Array) -> Handle:
 def add_floors(e: Emitter, m: Matrix, scale: Array) -> None:
     """Compare each row with the terms of the other rows too, in units of the unknowns.
 
-    A row divided by its largest coefficient has the units of an unknown; the largest such row tells how large unknowns
-    are, and hence how much of a row is rounding.
+    The terms of a row divided by the coefficient of an unknown have the units of that unknown; the largest of these over all
+    rows tells how large the unknown is, and the unknowns together how much of a row is rounding.
     """
-    largest = [e.real(0.0)] * m.n
-    for i in range(m.n):
-        for j in range(m.n):
-            largest[i] = e.larger(largest[i], e.call("fabs", e.load(m.entries, i * m.n + j)))
-    size = [e.arithmetic("div", e.real(1.0), e.load(scale, i)) for i in range(m.n)]
-    unit = e.real(0.0)
-    for terms, coefficient in zip(size, largest, strict=True):
-        unit = e.larger(unit, e.arithmetic("div", terms, coefficient))
-    for i, (terms, coefficient) in enumerate(zip(size, largest, strict=True)):
-        floor = e.arithmetic("mul", e.real(FLOOR), e.arithmetic("mul", coefficient, unit))
-        e.store(scale, e.arithmetic("div", e.real(1.0), e.arithmetic("add", terms, floor)), i)
+    n, unknown, floor = m.n, e.local(m.n), e.local(1)
+    for j in e.each(0, n, n):
+        e.store(unknown, e.real(0.0), j)
+        for i in e.each(0, n, n):
+            coefficient = e.call("fabs", e.load(m.entries, e.at(i, n, j)))
+            size = e.arithmetic("div", e.real(1.0), e.arithmetic("mul", coefficient, e.load(scale, i)))
+            known = e.select(e.compare("lt", size, e.real(float("inf"))), size, e.real(0.0))
+            e.store(unknown, e.larger(e.load(unknown, j), known), j)
+    for i in e.each(0, n, n):
+        e.store(floor, e.real(0.0))
+        for j in e.each(0, n, n):
+            coefficient = e.call("fabs", e.load(m.entries, e.at(i, n, j)))
+            e.store(floor, e.larger(e.load(floor), e.arithmetic("mul", coefficient, e.load(unknown, j))))
+        terms = e.arithmetic("div", e.real(1.0), e.load(scale, i))
+        whole = e.arithmetic("add", terms, e.arithmetic("mul", e.real(FLOOR), e.load(floor)))
+        e.store(scale, e.arithmetic("div", e.real(1.0), whole), i)
 
 
-def _scales(e: Emitter, n: int, a: Array) -> tuple[Array, Array, Array]:
-    """Reciprocal size of each row, size of each column once rows are scaled, and a cell that says 1: all is well."""
-    row, column, good = e.local(n), e.local(n), e.local(1)
-    e.store(good, e.real(1.0))
+def _row_scales(e: Emitter, n: int, a: Array) -> Array:
+    """The reciprocal size of each row."""
+    row, size = e.local(n), e.local(1)
     for i in e.each(0, n, n):
-        e.store(column, e.real(0.0), i)
-    for i in e.each(0, n, n):
-        size = e.local(1)
         e.store(size, e.real(0.0))
         for j in e.each(0, n, n):
             e.store(size, e.larger(e.load(size), e.call("fabs", e.load(a, e.at(i, n, j)))))
         e.store(row, e.arithmetic("div", e.real(1.0), e.load(size)), i)
-        for j in e.each(0, n, n):
-            scaled = e.arithmetic("mul", e.call("fabs", e.load(a, e.at(i, n, j))), e.load(row, i))
-            e.store(column, e.larger(e.load(column, j), scaled), j)
-    return row, column, good
+    return row
 
 
 def _swap(e: Emitter, array: Array, i: Index, j: Index) -> None:

@@ -12,7 +12,7 @@ from .emitter import Array, Emitter, Handle, Index, Kind
 from .trigonometry import from_library, real, sine_and_cosine
 
 _TYPES = {"real": "double", "integer": "i64"}
-_INTRINSICS = {"exp", "log", "pow", "sqrt", "fabs", "floor", "ceil"}
+_INTRINSICS = {"exp", "log", "pow", "sqrt", "fabs", "fma", "floor", "ceil"}
 _OWN = {"sin": "sine", "cos": "cosine"}
 """Functions that are defined when the module is compiled."""
 _PREDICATES = {"lt": "olt", "le": "ole", "eq": "oeq", "ne": "une"}

@@ -3,15 +3,23 @@
 A tape is a list of operations on numbered values. Each value has a level: RUN (depends on parameters and the step only),
 STEP (also on state and time), or ITERATION (also on the unknowns being sought). Kernels emit each level once per run,
 per step and per Newton iteration.
+
+Coefficients, which are made of numbers, parameters and the step alone, are kept with twice the digits of a double: as a value
+and its rest. Their rounding is the same in every step, so it would act as a slightly different method, one that is neither
+symplectic nor whatever else its exact coefficients make it. What is made of parameters alone has no rest: it is the same
+double wherever it occurs, so its rounding acts as a slightly different parameter.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
+from math import frexp, isfinite
 from typing import Any, NamedTuple
 
 from ..errors import ModelError
+from ..stepmap import STEP as STEP_NAME
 from ..symbolic import Fast, fast
 
 RUN, STEP, ITERATION = 0, 1, 2
@@ -57,7 +65,11 @@ class _Builder:
         self.levels = levels
         self.operations: list[Operation] = []
         self._number: dict[tuple[str, tuple[Any, ...]], int] = {}
-        self._seen: dict[Fast, int] = {}
+        self._seen: dict[tuple[bool, Fast], int] = {}
+        self.exact = True
+        self._fixed: set[int] = set()
+        self._pure: dict[int, str] = {}
+        self._rest: dict[int, int] = {}
 
     def put(self, op: str, *args: Any) -> int:
         key = (op, args)
@@ -67,33 +79,119 @@ class _Builder:
             level = self.levels[args[0]] if op == "input" else below
             self._number[key] = len(self.operations)
             self.operations.append(operation._replace(level=level))
+            self._note(self._number[key], operation, level)
         return self._number[key]
+
+    def _note(self, k: int, o: Operation, level: int) -> None:
+        """Whether value k is a coefficient, and the text of one that is made of parameters alone."""
+        if o.op == "input":
+            if level == RUN or o.args[0] == STEP_NAME:
+                self._fixed.add(k)
+            if level == RUN and o.args[0] != STEP_NAME:
+                self._pure[k] = o.args[0]
+        elif o.op in ("const", "add", "sub", "mul", "div", "neg", "fma") and self._fixed.issuperset(o.values):
+            self._fixed.add(k)
+            if o.op != "const" and all(v in self._pure for v in o.values):
+                self._pure[k] = f"{o.op}({', '.join(self._pure[v] for v in o.values)})"
 
     def constant(self, value: float) -> int:
         return self.put("const", float(value))
+
+    def _rational(self, e: Fast) -> int:
+        """A rational number, with what a double leaves of it."""
+        nearest = _nearest(e)
+        value = self.constant(nearest)
+        if self.exact and isfinite(nearest):
+            rest = float(Fraction(*(int(n) for n in e.as_numer_denom())) - Fraction(nearest))
+            if rest:
+                self._rest[value] = self.constant(rest)
+        return value
+
+    def combine(self, op: str, a: int, b: int) -> int:
+        """a op b, op being add, sub, mul or div; the rests of coefficients are not left out."""
+        rests = self._rest.get(a), self._rest.get(b)
+        if not self.exact or not {a, b} & self._fixed or (a in self._pure and b in self._pure):
+            return self.put(op, a, b)
+        if self._fixed.issuperset((a, b)):
+            return self._coefficient(op, a, b, rests)
+        return self._with_rest(op, a, b, rests) if any(r is not None for r in rests) else self.put(op, a, b)
+
+    def _with_rest(self, op: str, a: int, b: int, rests: tuple[int | None, int | None]) -> int:
+        """A coefficient and a value that is none: at most one of them has a rest."""
+        put, (ra, rb) = self.put, rests
+        if op in ("add", "sub"):
+            if ra is None:
+                return put(op, put(op, a, rb), b)
+            return put("add", a, put("add", ra, b)) if op == "add" else put("sub", a, put("sub", b, ra))
+        if op == "mul":
+            return put("fma", a, b, put("mul", ra, b) if ra is not None else put("mul", a, rb))
+        one = self.constant(1)
+        if ra is not None:
+            inverse = put("div", one, b)
+            return put("fma", a, inverse, put("mul", ra, inverse))
+        return self.combine("mul", self.combine("div", one, b), a)
+
+    def _coefficient(self, op: str, a: int, b: int, rests: tuple[int | None, int | None]) -> int:
+        """Two coefficients: the result, and what rounding took from it."""
+        put, (ra, rb) = self.put, rests
+        result = put(op, a, b)
+        if op in ("add", "sub"):
+            of_b = put("sub", result, a)  # what b, with its sign, added to a
+            lost_b = put("sub", b, of_b) if op == "add" else put("neg", put("add", b, of_b))
+            rest = put("add", put("sub", a, put("sub", result, of_b)), lost_b)
+            rest = put("add", rest, ra) if ra is not None else rest
+            rest = put(op, rest, rb) if rb is not None else rest
+        elif op == "mul":
+            if self._only_scales(a, b) and ra is None and rb is None:
+                return result
+            rest = put("fma", a, b, put("neg", result))
+            rest = put("fma", ra, b, rest) if ra is not None else rest
+            rest = put("fma", a, rb, rest) if rb is not None else rest
+        else:
+            rest = put("fma", put("neg", result), b, a)
+            rest = put("add", rest, ra) if ra is not None else rest
+            rest = put("fma", put("neg", result), rb, rest) if rb is not None else rest
+            rest = put("div", rest, b)
+            rest = put("select", put("compare", "eq", rest, rest), rest, self.constant(0))  # b may be zero
+        self._rest[result] = rest
+        return result
+
+    def _only_scales(self, *values: int) -> bool:
+        """Whether one of the values is a power of two, by which a product is exact."""
+        constants = [o.args[0] for o in (self.operations[v] for v in values) if o.op == "const"]
+        return any(abs(frexp(c)[0]) == 0.5 for c in constants)
+
+    def negative(self, value: int) -> int:
+        result = self.put("neg", value)
+        if value in self._rest:
+            self._rest[result] = self.put("neg", self._rest[value])
+        return result
 
     def level(self, value: int) -> int:
         return self.operations[value].level
 
     def fold(self, op: str, values: Sequence[int]) -> int:
-        """Combine the values of lower levels first, so that their part leaves the inner loops."""
-        ordered = sorted(values, key=lambda v: (self.level(v), v))
+        """Combine the values of lower levels first, so that their part leaves the inner loops; of these, parameters first,
+        in an order that is the same in every tape.
+        """
+        ordered = sorted(values, key=lambda v: (self.level(v), v not in self._pure, self._pure.get(v, ""), v))
         total = ordered[0]
         for v in ordered[1:]:
-            total = self.put(op, total, v)
+            total = self.combine(op, total, v)
         return total
 
     def value(self, e: Fast) -> int:
-        if e not in self._seen:
-            self._seen[e] = self._value(e)
-        return self._seen[e]
+        key = self.exact, e
+        if key not in self._seen:
+            self._seen[key] = self._value(e)
+        return self._seen[key]
 
     def _value(self, e: Fast) -> int:
         kind = type(e).__name__
         if e.is_Symbol:
             return self.put("input", e.name)
         if e.is_Rational:
-            return self.constant(_nearest(e))
+            return self._rational(e)
         if e.is_number and not e.is_Add and not e.is_Mul and not e.is_Pow:
             return self.constant(float(e))
         if e.is_Add:
@@ -126,7 +224,7 @@ class _Builder:
             negative = _is_negative(term)
             (minus if negative else plus).append(self.value(-term if negative else term))
         if not plus:
-            return self.put("neg", self.fold("add", minus))
+            return self.negative(self.fold("add", minus))
         # Level by level, so that what does not change in an inner loop is added outside it.
         total: int | None = None
         for level in (RUN, STEP, ITERATION):
@@ -136,11 +234,11 @@ class _Builder:
                     continue
                 part = self.fold("add", here)
                 if total is not None:
-                    total = self.put(sign, total, part)
+                    total = self.combine(sign, total, part)
                 elif sign == "add":
                     total = part
                 else:
-                    total = self.put("neg", part)
+                    total = self.negative(part)
         assert total is not None
         return total
 
@@ -161,10 +259,10 @@ class _Builder:
         rare = [v for v in below if self.level(v) < inner]
         often = [v for v in below if self.level(v) >= inner]
         if rare:
-            above.append(self.put("div", one, self.fold("mul", rare)))
+            above.append(self.combine("div", one, self.fold("mul", rare)))
         top = self.fold("mul", above) if above else one
-        result = self.put("div", top, self.fold("mul", often)) if often else top
-        return self.put("neg", result) if negative else result
+        result = self.combine("div", top, self.fold("mul", often)) if often else top
+        return self.negative(result) if negative else result
 
     @staticmethod
     def _divides(base: Fast, exponent: Fast) -> bool:
@@ -176,7 +274,7 @@ class _Builder:
         if exponent.is_Integer and abs(int(exponent)) <= 64:
             n = int(exponent)
             result = self._integer_power(self.value(base), abs(n))
-            return result if n >= 0 else self.put("div", self.constant(1), result)
+            return result if n >= 0 else self.combine("div", self.constant(1), result)
         if _is_half(exponent):
             return self._half_power(self.value(base), int(2 * exponent))
         return self.put("call", "pow", self.value(base), self.value(exponent))
@@ -196,8 +294,8 @@ class _Builder:
         if n == 1:
             return value
         half = self._integer_power(value, n // 2)
-        square = self.put("mul", half, half)
-        return self.put("mul", square, value) if n % 2 else square
+        square = self.combine("mul", half, half)
+        return self.combine("mul", square, value) if n % 2 else square
 
     def _sign(self, value: int) -> int:
         zero = self.constant(0)
@@ -250,14 +348,19 @@ def _is_half(e: Fast) -> bool:
     return bool(e.is_number and abs(float(e)) <= 32 and 2 * float(e) % 2 == 1)
 
 
-def tape(expressions: Iterable[Fast], levels: Mapping[str, int]) -> Tape:
+def tape(expressions: Iterable[Fast], levels: Mapping[str, int], exact: int = 0) -> Tape:
     """The tape of some expressions; `levels` says at which level each symbol is known.
+
+    The coefficients of the first `exact` expressions are used with their rests.
 
     SymEngine's own search for common subexpressions is not used: it shares products across levels, which keeps their
     constant part inside the inner loop, and equal operations are numbered once here anyway.
     """
     builder = _Builder(levels)
-    results = [builder.value(fast(e)) for e in expressions]
+    results = []
+    for k, e in enumerate(expressions):
+        builder.exact = k < exact
+        results.append(builder.value(fast(e)))
     return Tape(builder.operations, results)
 
 

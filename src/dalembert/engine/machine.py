@@ -94,7 +94,7 @@ class Stepper:
         carry = np.zeros((lanes, kernels.carry_width(self.stepmap)))
         carry[:, : state.shape[1]] = state
         if seed is not None and n:
-            first = len(self.stepmap.state)
+            first = len(self.stepmap.state) + len(self.stepmap.summed)
             for _ in self.stepmap.substeps:
                 carry[:, first : first + n] = seed
                 first += HISTORY * n

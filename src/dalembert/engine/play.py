@@ -33,6 +33,8 @@ def _operation(e: Emitter, o: Operation, known: Mapping[str, Handle], done: Mapp
             return e.negative(done[o.args[0]])
         case "sqrt":
             return e.call("sqrt", done[o.args[0]])
+        case "fma":
+            return e.call("fma", *(done[a] for a in o.args))
         case "call":
             return e.call(o.args[0], *(done[a] for a in o.args[1:]))
         case "compare":

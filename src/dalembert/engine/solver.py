@@ -38,9 +38,10 @@ class Solver:
         for k, block in enumerate(self.stepmap.blocks):
             levels = {**before, **dict.fromkeys(block.unknowns, ITERATION)}
             self.tapes[f"guess {k}"] = tape(block.guess, before)
-            self.tapes[f"residual {k}"] = tape(self._system(block), levels)
+            system = self._system(block)
+            self.tapes[f"residual {k}"] = tape(system, levels, len(system) if block.is_linear else len(block.residual))
             before |= dict.fromkeys(block.unknowns, STEP)
-        self.tapes["update"] = tape(self.stepmap.update, before)
+        self.tapes["update"] = tape(self.stepmap.changes, before, len(self.stepmap.state))
         self.tapes["outputs"] = tape(self.stepmap.outputs.values(), before)
         self.played: dict[str, dict[int, Handle]] = {name: {} for name in self.tapes}
 

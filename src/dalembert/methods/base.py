@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Container
+from collections.abc import Container, Mapping
 from typing import ClassVar, Literal
 
 from ..discrete.equations import step_map
@@ -29,10 +29,14 @@ def is_size(given: object, sizes: Container[int]) -> bool:
     return hasattr(given, "__index__") and not isinstance(given, bool) and given in sizes
 
 
+QUANTITIES = ("positions", "velocities", "momenta", "multipliers", "energy", "entropies")
+"""What a method computes; each converges with an order of its own."""
+
+
 class Method(ABC):
     """An integrator. Its claims are class attributes; `tests/conformance` checks every one of them.
 
-    order:        the error over a fixed time is O(h^order)
+    order:        the error of every quantity over a fixed time is O(h^order), those in `lower_orders` excepted
     symplectic:   the step preserves dq ^ dp on free systems
     symmetric:    a step backward undoes a step forward
     momentum:     momenta of cyclic coordinates are conserved to rounding
@@ -50,6 +54,9 @@ class Method(ABC):
     energy: ClassVar[bool] = False
     first_law: ClassVar[bool] = False
     second_law: ClassVar[bool] = False
+
+    lower_orders: ClassVar[Mapping[str, int]] = {}
+    """The quantities that converge more slowly than `order` says, and their orders: {"multipliers": 2}."""
 
     reference: ClassVar[str] = ""
     """Where it comes from."""
@@ -71,6 +78,13 @@ class Method(ABC):
 
     carries: ClassVar[Literal["momentum", "velocity"]]
     """What the state holds besides positions."""
+
+    def order_in(self, quantity: str) -> int:
+        """The order with which a quantity converges: positions, velocities, momenta, multipliers, energy or entropies."""
+        unknown = sorted({quantity, *self.lower_orders} - set(QUANTITIES))
+        if unknown:
+            raise MethodError(f"{self!r}: {unknown[0]!r} is no quantity. The quantities are: {', '.join(QUANTITIES)}.")
+        return min(self.order, self.lower_orders.get(quantity, self.order))
 
     def obstacle(self, system: System) -> str:
         """Why the method does not apply to the system; an empty text if it does."""

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from fractions import Fraction
 from functools import lru_cache
 
 from ..errors import MethodError
@@ -74,6 +75,11 @@ class Composition(Method):
     def order(self) -> int:  # type: ignore[override]
         """The order that the coefficients were found to have."""
         return self._order
+
+    @property
+    def lower_orders(self) -> Mapping[str, int]:  # type: ignore[override]
+        """As the composed method, but for multipliers, which are taken from the state."""
+        return {name: p for name, p in self.method.lower_orders.items() if name != "multipliers"}
 
     @property
     def symplectic(self) -> bool:  # type: ignore[override]
@@ -171,14 +177,22 @@ def _sequence(base: int, order: int) -> list[float]:
         )
     if base == 2 and order in _SEQUENCES:
         half = _SEQUENCES[order]
-        return [*half, *half[-2::-1]]
+        return _summing_to_one([*half, *half[-2::-1]])
     if order <= base or order % 2 or order > 8:
         raise MethodError(f"Composition: from order {base} to even orders above it, up to 8; not to order {order!r}.")
     steps = [1.0]
     for p in range(base, order, 2):  # triple jumps
         outer = 1 / (2 - 2 ** (1 / (p + 1)))
         steps = [f * s for f in (outer, 1 - 2 * outer, outer) for s in steps]
-    return steps
+    return _summing_to_one(steps)
+
+
+def _summing_to_one(steps: list[float]) -> list[float]:
+    """The same to 16 digits, as doubles whose exact sum is 1: then the substeps take the time of the step."""
+    whole = [Fraction(round(c * 2**52), 2**52) for c in steps]
+    middle = len(steps) // 2
+    whole[middle] += 1 - sum(whole)
+    return [float(c) for c in whole]
 
 
 @lru_cache(maxsize=64)

@@ -25,12 +25,12 @@ from ..errors import MethodError
 from ..model.coordinates import step, time
 from ..model.system import System
 from ..stepmap import Block, StepMap
-from ..symbolic import Fast, fast, gradient, substitute
+from ..symbolic import Fast, exact_numbers, fast, gradient, substitute
 from ..theory.lagrange import momenta, multipliers
 from ..theory.thermo import friction_heat
 from .base import NONLINEAR, Method, is_size
 from .laws import entropy_flows
-from .quadrature import gauss_nodes, rounded, weights
+from .quadrature import fraction, gauss_nodes, weights
 
 
 class DiscreteGradient(Method):
@@ -123,7 +123,7 @@ class _Line:
     def __init__(self, system: System, count: int):
         nodes, q = gauss_nodes(count), system.coordinates
         self.system = system
-        self.c, self.b = [fast(rounded(x)) for x in nodes], [fast(rounded(x)) for x in weights(nodes)]
+        self.c, self.b = [fast(fraction(x)) for x in nodes], [fast(fraction(x)) for x in weights(nodes)]
         self.V = [fast(f"{x.name}.step") for x in q]
         self.W = [fast(f"{s.name}.step") for s in system.entropies]
         self.u = [[fast(f"{x.name}.node{j + 1}") for x in q] for j in range(count)]
@@ -135,7 +135,7 @@ class _Line:
         rates = zip((*q, *self.system.entropies), (*self.V, *self.W), strict=True)
         moved = {x: fast(x) + fraction * h * rate for x, rate in rates}
         speeds = {x.dot: velocity[i] for i, x in enumerate(q)}
-        return substitute(expression, {**moved, **speeds, time: fast(time) + fraction * h})
+        return substitute(exact_numbers(expression), {**moved, **speeds, time: fast(time) + fraction * h})
 
     def at(self, j: int, expression: object) -> Fast:
         """At quadrature node j."""

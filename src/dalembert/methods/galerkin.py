@@ -9,7 +9,7 @@ from ..errors import MethodError
 from ..model.system import System
 from ..symbolic import Fast, Vector, fast
 from .base import VariationalMethod, is_size
-from .quadrature import gauss_nodes, lagrange_polynomial, lobatto_nodes, rounded, value, weights
+from .quadrature import fraction, gauss_nodes, lagrange_polynomial, lobatto_nodes, value, weights
 
 
 class Galerkin(VariationalMethod):
@@ -43,7 +43,7 @@ class Galerkin(VariationalMethod):
     @property
     def interior(self) -> tuple[float, ...]:
         """Where in the step the positions lie that only this step has."""
-        return tuple(map(rounded, self._nodes[1:-1]))
+        return tuple(map(float, self._nodes[1:-1]))
 
     def discrete_lagrangian(self, L: Density, q0: Vector, q1: Vector, t: Fast, h: Fast, *inner: Vector) -> Fast:
         """h sum_j b_j L(q(c_j), q'(c_j), t + c_j h), q(t) the polynomial through q0, the interior positions and q1."""
@@ -53,10 +53,10 @@ class Galerkin(VariationalMethod):
         total = fast(0)
         for c, b in zip(points, weights(points), strict=True):
             # The shape functions add up to 1, so positions are q0 plus differences from it: nothing cancels.
-            shape = [(rounded(value(row, c)), rounded(value(row, c, derivative=1))) for row in rows[1:]]
+            shape = [(fraction(value(row, c)), fraction(value(row, c, derivative=1))) for row in rows[1:]]
             q = sum(((x - q0) * fast(w) for x, (w, _) in zip(others, shape, strict=True)), start=q0)
-            v = sum(((x - q0) * fast(w) for x, (_, w) in zip(others, shape, strict=True)), start=q0 * 0) / h
-            total += h * fast(rounded(b)) * L(q, v, t + fast(rounded(c)) * h)
+            v = sum(((x - q0) / h * fast(w) for x, (_, w) in zip(others, shape, strict=True)), start=q0 * 0)
+            total += h * fast(fraction(b)) * L(q, v, t + fast(fraction(c)) * h)
         return total
 
     def obstacle(self, system: System) -> str:

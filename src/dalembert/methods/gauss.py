@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..errors import MethodError
 from .base import is_size
 from .partitioned import PartitionedRungeKutta, Tableau
-from .quadrature import collocation, gauss_nodes, rounded, weights
+from .quadrature import collocation, fraction, gauss_nodes, weights
 
 
 class Gauss(PartitionedRungeKutta):
@@ -26,5 +26,5 @@ class Gauss(PartitionedRungeKutta):
     def tableau(self) -> Tableau:
         """The Gauss coefficients, for positions and momenta alike."""
         c = gauss_nodes(self.stages)
-        a = tuple(tuple(map(rounded, row)) for row in collocation(c))
-        return Tableau(tuple(map(rounded, c)), tuple(map(rounded, weights(c))), a, a)
+        a = tuple(tuple(map(fraction, row)) for row in collocation(c))
+        return Tableau(tuple(map(fraction, c)), tuple(map(fraction, weights(c))), a, a)

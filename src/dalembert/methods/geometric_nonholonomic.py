@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ..discrete.equations import momentum_minus, momentum_plus, step_velocity
+from ..discrete.equations import step_momenta, step_velocity
 from ..discrete.system import discretise
 from ..model.coordinates import step, time
 from ..model.system import System
@@ -45,11 +45,10 @@ class GeometricNonholonomic(Method):
         """Velocity at the node, free step, velocity and multipliers at the next node."""
         self.check(system)
         q, h, t = system.coordinates, fast(step), fast(time)
-        discrete = discretise(system.without_constraints(), Trapezoidal())
+        free = step_momenta(discretise(system.without_constraints(), Trapezoidal()))
         V = [step_velocity(c) for c in q]
-        here = {c.at(0): c for c in q} | {c.at(1): fast(c) + h * fast(v) for c, v in zip(q, V, strict=True)}
         begin, end = [[fast(f"{c.name}.{side}") for c in q] for side in ("begin", "end")]
-        place = {c: here[c.at(1)] for c in q}
+        place = {c: fast(c) + h * fast(v) for c, v in zip(q, V, strict=True)}
 
         def at(expression: object, velocity: list[Fast], moved: bool) -> Fast:
             known = {c.dot: v for c, v in zip(q, velocity, strict=True)} | ({**place, time: t + h} if moved else {})
@@ -63,13 +62,9 @@ class GeometricNonholonomic(Method):
         after = [fast(f"{m.name}.end") for m in multipliers(system)]
         p, moment = [fast(c.momentum) for c in q], momenta(system)
         legendre = [a - at(b, begin, False) for a, b in zip(p, moment, strict=True)]
-        away = [
-            a + k - substitute(b, here)
-            for a, k, b in zip(p, kick(before, begin, False), momentum_minus(discrete), strict=True)
-        ]
-        arrived = [
-            substitute(b, here) + k for b, k in zip(momentum_plus(discrete), kick(after, end, True), strict=True)
-        ]
+        pushed = [a + k for a, k in zip(p, kick(before, begin, False), strict=True)]
+        away = [a - b for a, b in zip(pushed, free.leaving, strict=True)]
+        arrived = [a + b + k for a, b, k in zip(pushed, free.change, kick(after, end, True), strict=True)]
         balance = [a - at(b, end, True) for a, b in zip(arrived, moment, strict=True)]
         admissible = [at(c.velocity_form(q), end, True) for c in system.constraints]
         blocks = [

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..discrete.equations import momentum_minus, momentum_plus
+from ..discrete.equations import step_momenta, step_velocity
 from ..discrete.maps import left_map, right_map
 from ..discrete.system import discretise
 from ..model.coordinates import step, time
@@ -50,22 +50,24 @@ class McLachlanPerlmutter(Method):
         middle = [fast(c) + h / 2 * v for c, v in zip(q, first, strict=True)]
         end = [x + h / 2 * v for x, v in zip(middle, second, strict=True)]
 
-        def half(expressions: Sequence[Fast], a: Sequence[Fast], b: Sequence[Fast], start: Fast) -> list[Fast]:
-            slots = {c.at(0): x for c, x in zip(q, a, strict=True)} | {c.at(1): x for c, x in zip(q, b, strict=True)}
-            return [substitute(e, {**slots, step: h / 2, time: start}) for e in expressions]
+        def half(expressions: Sequence[Fast], a: Sequence[Fast], v: Sequence[Fast], start: Fast) -> list[Fast]:
+            places = dict(zip(q, a, strict=True)) | {step_velocity(c): x for c, x in zip(q, v, strict=True)}
+            return [substitute(e, {**places, step: h / 2, time: start}) for e in expressions]
 
         def at_middle(expression: object) -> Fast:
             places = dict(zip(q, middle, strict=True)) | {c.dot: v for c, v in zip(q, mean, strict=True)}
             return substitute(expression, {**places, time: t + h / 2})
 
-        start, drift, kick = [fast(c) for c in q], discretise(free, right_map), discretise(free, left_map)
-        leave = [fast(c.momentum) - e for c, e in zip(q, half(momentum_minus(drift), start, middle, t), strict=True)]
-        before = half(momentum_plus(drift), start, middle, t)
+        start, p = [fast(c) for c in q], [fast(c.momentum) for c in q]
+        drift, kick = step_momenta(discretise(free, right_map)), step_momenta(discretise(free, left_map))
+        leave = [a - e for a, e in zip(p, half(drift.leaving, start, first, t), strict=True)]
+        before = [a + d for a, d in zip(p, half(drift.change, start, first, t), strict=True)]
         push = [h / 2 * at_middle(r) for r in reaction(system)]
         reflected = [b + k - at_middle(p) for b, k, p in zip(before, push, momenta(system), strict=True)]
         admissible = [at_middle(c.velocity_form(q)) for c in system.constraints]
         after = [b + 2 * k for b, k in zip(before, push, strict=True)]
-        go_on = [a - e for a, e in zip(after, half(momentum_minus(kick), middle, end, t + h / 2), strict=True)]
+        go_on = [a - e for a, e in zip(after, half(kick.leaving, middle, second, t + h / 2), strict=True)]
+        arrived = [a + d for a, d in zip(after, half(kick.change, middle, second, t + h / 2), strict=True)]
         names = [m.name for m in multipliers(system)]
         return StepMap(
             name=f"{system.name}, {self!r}",
@@ -76,6 +78,6 @@ class McLachlanPerlmutter(Method):
                 Block((*(v.name for v in mean), *names), (*reflected, *admissible)),
                 Block(tuple(v.name for v in second), tuple(go_on)),
             ),
-            update=(*end, *half(momentum_plus(kick), middle, end, t + h / 2)),
+            update=(*end, *arrived),
             outputs={f"constraint.{a + 1}": e for a, e in enumerate(admissible)},
         )

@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 from ..model.coordinates import step, time
 from ..model.system import System
 from ..stepmap import Block, StepMap
-from ..symbolic import Fast, fast, gradient, substitute
+from ..symbolic import Fast, exact_numbers, fast, gradient, substitute
 from ..theory.lagrange import momenta
 from .base import Method
 
@@ -73,6 +73,7 @@ class _Stages:
 
     def __init__(self, system: System, method: PartitionedRungeKutta):
         self.system, self.method, self.t = system, method, method.tableau()
+        self.lagrangian = exact_numbers(system.lagrangian)
         self.q, self.h = system.coordinates, fast(step)
         self.s, self.n, self.m = len(self.t.b), len(self.q), len(system.constraints)
         self.V = [[fast(f"{c.name}.stage{i + 1}") for c in self.q] for i in range(self.s)]
@@ -93,14 +94,14 @@ class _Stages:
 
     def _rate(self, i: int) -> list[Fast]:
         """dp/dt at stage i, reactions included."""
-        slopes = gradient(self.system.lagrangian, self.q)
-        rates = [self._at(i, d + fast(f)) for d, f in zip(slopes, self.system.force, strict=True)]
+        slopes = gradient(self.lagrangian, self.q)
+        rates = [self._at(i, d + exact_numbers(f)) for d, f in zip(slopes, self.system.force, strict=True)]
         for multiplier, row in zip(self.multipliers[i], self.system.variations, strict=True):
             rates = [r + multiplier * self._at(i, w) for r, w in zip(rates, row, strict=True)]
         return rates
 
     def step_map(self) -> StepMap:
-        p0, p = [fast(c.momentum) for c in self.q], momenta(self.system)
+        p0, p = [fast(c.momentum) for c in self.q], [exact_numbers(e) for e in momenta(self.system)]
         equations = [
             start - self._at(i, p[k])
             for i in range(self.s)

@@ -18,7 +18,7 @@ from ..errors import MethodError
 from ..model.coordinates import coordinates, entropies, time
 from ..model.system import System
 from . import REGISTRY
-from .base import Method
+from .base import QUANTITIES, Method
 
 LARGEST = 12
 """Sizes and orders of families are tried up to this."""
@@ -38,7 +38,8 @@ class MethodRow:
     """For every kind of system: "yes", "-", or "some" where only some methods that can be composed accept it."""
 
 
-NOTE = """The last columns say which systems a method accepts; "separable" is free with constant masses, "heat" has entropies.
+NOTE = """order: of positions, velocities, momenta, multipliers, energy and entropies alike; one of lower order is named.
+The last columns say which systems a method accepts; "separable" is free with constant masses, "heat" has entropies.
 first law: the energy changes by work and heat alone, friction included; second law: no step lowers an entropy by friction,
 or the sum of all by conduction, however long it is.
 implicit, except ...: with constant masses, systems of these kinds need no iteration.
@@ -97,13 +98,19 @@ def _row(kind: type[Method]) -> MethodRow:
     told = [(word, _said([getattr(m, claim) for m in variants])) for word, claim in kept.items()]
     return MethodRow(
         name=f"{kind.__name__}({size})" if size else f"{kind.__name__}()",
-        order=orders,
+        order="; ".join([orders, *_lower(variants)]),
         implicit=_implicit(variants),
         symplectic=_said([m.symplectic for m in variants]),
         symmetric=_said([m.symmetric for m in variants]),
         preserves=", ".join(word if said == "yes" else f"({word})" for word, said in told if said != "no") or "-",
         accepts={name: "yes" if all(lane) else "some" if any(lane) else "-" for name, lane in accepted.items()},
     )
+
+
+def _lower(variants: Sequence[Method]) -> list[str]:
+    """The quantities whose order is lower, and the lowest of it."""
+    names = [name for name in QUANTITIES if any(m.order_in(name) < m.order for m in variants)]
+    return [f"{name} {min(m.order_in(name) for m in variants)}" for name in names]
 
 
 def _said(values: Sequence[bool]) -> str:

@@ -258,7 +258,7 @@ def _continued(
     if carried != needed:
         raise StartError(
             f"start: the earlier run carries {carried} numbers from step to step, and a step here needs {needed}: it was "
-            f"computed by something else. Start from a state."
+            f"computed by an earlier version or by something else. Start from a state."
         )
     numbers = parameter_values({p.name: given[p.name] for p in own if p.name in given}, own)
     ready = _with_numbers(events, {p: numbers[p.name] for p in own})

@@ -18,7 +18,7 @@ from ..decide.rationals import certain
 from ..model.coordinates import Parameter
 from ..model.system import System
 from ..stepmap import StepMap
-from ..symbolic import Fast, fast, free_names, number, substitute, vanishes
+from ..symbolic import Fast, fast, free_names, has_decimals, number, substitute, vanishes
 from .series import Row, expanded
 
 SIMPLE = 100
@@ -43,10 +43,8 @@ def lettered(system: System, method: OneStep, stepmap: StepMap) -> tuple[System,
     So the coefficients are those of the method alone: of the size of one, and simple fractions where decimals cancel. What
     rounding leaves can be told from a term that is small because a number of the system is.
     """
-    import symengine
-
     shares = stepmap.substeps != (1.0,)
-    if not shares and not any(e.atoms(symengine.RealDouble) for b in stepmap.blocks for e in b.residual):
+    if not shares and not any(has_decimals(e) for b in stepmap.blocks for e in b.residual):
         return system, stepmap, {}
     letters: dict[Expr, Parameter] = {}
 
@@ -82,10 +80,8 @@ def same(a: Fast, b: Fast) -> bool:
 
 def clean(parts: list[Fast], rounding: float = 1e-12) -> Fast:
     """A sum; where coefficients are decimal, what is left of cancelling terms goes, and simple fractions come back."""
-    import symengine
-
     total = expanded(sum(parts, start=fast(0)))
-    if not total.atoms(symengine.RealDouble):
+    if not has_decimals(total):
         return fast(0) if vanishes(total) else total
     size = max(abs(c) for e in parts for c in _coefficients(fast(e).expand()).values())
     kept = {m: c for m, c in _coefficients(total).items() if abs(c) > rounding * size}
