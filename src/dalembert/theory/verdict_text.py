@@ -76,6 +76,8 @@ def _hidden(c: Classification) -> Iterator[Part]:
 
 
 def _remarks(c: Classification) -> Iterator[Part]:
+    for remark in c.remarks:
+        yield f"{remark}."
     for r in c.redundant:
         others = ", ".join(str(k + 1) for k in r.follows_from)
         yield f"constraint {r.constraint + 1} is redundant: " + (

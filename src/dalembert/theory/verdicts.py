@@ -160,6 +160,7 @@ class Classification(Shown):
     is_complete:       whether brackets were followed to their end within the budget
     tried:             what the search for integrating factors went through
     note:              what was left undone, if anything
+    remarks:           constraints that were replaced by others with the same zeros, and where one says nothing
 
     Nonlinear constraints count in the rank; growth and hidden functions are those of the others.
     """
@@ -178,6 +179,7 @@ class Classification(Shown):
     variables: tuple[Symbol, ...]
     forms: tuple[tuple[Expr, ...], ...]
     _holonomic: int
+    remarks: tuple[str, ...] = ()
     _variations: tuple[tuple[Expr, ...], ...] = field(default=())
     _points: tuple[Point, ...] = field(default=())
 
@@ -242,6 +244,34 @@ class Classification(Shown):
         from .verdict_text import parts
 
         return parts(self)
+
+
+@dataclass(frozen=True, repr=False)
+class Branched(Shown):
+    """The verdict on constraints whose set has several branches: a classification of each.
+
+    Whatever a `Classification` has can be asked of all branches at once: `rank`, `is_holonomic`, ... are those of every
+    branch where all agree, and None where they differ.
+    """
+
+    name: str
+    expressions: tuple[Any, ...]
+    branches: tuple[Classification, ...]
+
+    def __getattr__(self, what: str) -> Any:
+        if what.startswith("_"):
+            raise AttributeError(what)
+        found = [getattr(b, what) for b in self.branches]
+        return found[0] if all(f == found[0] for f in found) else None
+
+    def _parts(self) -> Sequence[Part]:
+        listed = ", ".join(f"{e} = 0" for e in self.expressions if not isinstance(e, sympy.core.relational.Relational))
+        parts: list[Part] = [
+            f"{self.name}: {len(self.branches)} branches of {listed}; where they meet, the rank drops."
+        ]
+        for branch in self.branches:
+            parts += ["", *branch._parts()]
+        return parts
 
 
 def _rank_drops(c: Classification) -> tuple[RankDrop, ...]:
