@@ -31,6 +31,7 @@ from .hidden import HiddenFunction, combination, constant_functions
 from .integrability import Integrated, is_exact, is_integrable, triple_residuals
 from .sampling import Point, highest_rank, independent, states_on, values, vanishes_at
 from .verdicts import Branched, Classification, ConstraintRecord, Redundancy
+from .where_constant import Region, conditions, continued
 
 
 def classify(
@@ -220,10 +221,15 @@ def _hidden(
                 found.append(made)
     except (BudgetSpentError, KeyboardInterrupt):
         note = "the search for hidden functions ended before it was through"
+    region = Region(positions, analysis.independent, variables, points if found else ())
     hidden = []
-    for g, how in found:
-        by_place = dict(zip(given.linear, combination(g, rows, variables, points, budget), strict=False))
-        hidden.append(HiddenFunction(g, tuple(by_place.get(k, sympy.S.Zero) for k in range(len(given.stated))), how))
+    for local, how in found:
+        g = continued(local, region)
+        c = combination(g, rows, variables, points, budget)
+        where = conditions(g, c, region)
+        by_place = dict(zip(given.linear, c, strict=False))
+        ordered = tuple(by_place.get(k, sympy.S.Zero) for k in range(len(given.stated)))
+        hidden.append(HiddenFunction(g, ordered, how, where or (), is_local=where is None))
     return tuple(hidden), note
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, combinations, islice
+from typing import Any
 
 import sympy
 from sympy import Expr, Symbol
@@ -25,16 +26,20 @@ from .sampling import Point, highest_rank, rank, value, values
 
 @dataclass(frozen=True)
 class HiddenFunction:
-    """A function g that is constant in every motion although only velocities were constrained.
+    """A function g that is constant along motions although only velocities were constrained.
 
-    function:      g
+    function:      g; an angle atan2(...) in it counts modulo 2 pi
     combination:   for each constraint the function c_a in dg = c_a omega^a; empty if they could not be written down
     how:           how it was found
+    where:         what must hold all along a motion for g to be constant, x != 0 for example; empty: in every motion
+    is_local:      whether g is constant near the configurations where it was found, and it is not known how far
     """
 
     function: Expr
     combination: tuple[Expr, ...]
     how: str
+    where: tuple[Any, ...] = ()
+    is_local: bool = False
 
 
 def constant_functions(

@@ -16,6 +16,7 @@ import sympy
 from sympy import Expr, Symbol
 
 from ..budget import Budget
+from ..model.signs import sign_at_samples
 from ..symbolic import Fast, fast, gradient, jacobian, substitute, vanishes
 from .algebra import attempt, read, tidy
 
@@ -112,9 +113,16 @@ def potential(row: Row, variables: Sequence[Symbol], budget: Budget) -> Expr | N
     by_size = sorted(range(len(row)), key=lambda i: row[i].count_ops())
     for order in dict.fromkeys((tuple(by_size), tuple(reversed(by_size)), tuple(range(len(row))))):
         g = _quadratures(row, variables, order, budget)
-        if g is not None and makes_exact(sympy.S.One, g, row, variables):
-            return g
+        for form in () if g is None else dict.fromkeys((_real(g), g)):
+            if makes_exact(sympy.S.One, form, row, variables):
+                return form
     return None
+
+
+def _real(g: Expr) -> Expr:
+    """log(u) as log(-u) where u is negative, and |u| as u: what an antiderivative is for, near the points tried."""
+    plain = g.replace(sympy.Abs, lambda u: u)
+    return plain.replace(sympy.log, lambda u: sympy.log(-u) if sign_at_samples(u) == -1 else sympy.log(u))
 
 
 def _quadratures(row: Row, variables: Sequence[Symbol], order: Sequence[int], budget: Budget) -> Expr | None:
