@@ -15,6 +15,7 @@ from typing import Any
 import sympy
 from sympy import Expr, Symbol
 
+from ..model.branches import branches
 from ..symbolic import fast, gradient
 from .algebra import read
 from .integrability import Row
@@ -58,17 +59,18 @@ class Region:
 
     def on(self, u: Expr) -> list[Point]:
         """Points of the set where an expression vanishes too."""
-        functions, names = [*self._functions, fast(u)], [z.name for z in self.variables]
+        names = [z.name for z in self.variables]
         at = [(value(u, p), p) for p in self.points]
         nearest = sorted((pair for pair in at if abs(pair[0]) >= 0), key=lambda pair: abs(pair[0]))
         passes = len({v > 0 for v, _ in nearest}) == 2  # what has one sign everywhere rarely has a zero
         found: list[Point] = []
-        for _, start in nearest[: 8 if passes else 2]:
-            point = projected(functions, dict(start), names, steps=24)
-            if point is not None:
-                found.append(point)
-            if len(found) == 3:
-                break
+        for branch in branches(u, self.variables):
+            functions = [*self._functions, *(fast(e) for e in branch.equations)]
+            for _, start in nearest[: 8 if passes else 2]:
+                point = projected(functions, dict(start), names, steps=24)
+                found += [] if point is None else [point]
+                if len(found) == 3:
+                    return found
         return found
 
     def keeps(self, g: Expr, point: Point) -> bool:
