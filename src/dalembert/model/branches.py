@@ -9,7 +9,7 @@ import warnings
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from itertools import product
+from itertools import combinations, product
 from math import isfinite
 
 import sympy
@@ -70,12 +70,24 @@ def _branches(e: Expr, unknowns: set[Symbol], depth: int) -> Iterator[Branch]:
     factors = [(b, k) for b, k in _factors(e, unknowns) if not (b.is_positive or b.is_negative)]
     if not factors:
         return
+    if len(factors) > 1 and all(k == 1 for _, k in factors) and _apart([b for b, _ in factors], unknowns):
+        yield Branch((e,), False)
+        return
     if len(factors) == 1 and factors[0][1] == 1:
         yield from _of_factor(factors[0][0], e, unknowns, depth)
         return
     for base, power in factors:
         for branch in _of_factor(base, base, unknowns, depth):
             yield replace(branch, is_repeated=branch.is_repeated or power > 1)
+
+
+def _apart(factors: list[Expr], unknowns: set[Symbol]) -> bool:
+    """Whether no two of some factors vanish together because they differ by a constant, as s - l and s + l do."""
+
+    def differ(a: Expr, b: Expr) -> bool:
+        return any(not sympy.expand(c).free_symbols & unknowns for c in (a - b, a + b))
+
+    return all(differ(a, b) for a, b in combinations(factors, 2))
 
 
 def _of_factor(base: Expr, as_given: Expr, unknowns: set[Symbol], depth: int) -> Iterator[Branch]:
