@@ -148,16 +148,26 @@ def cases(given: Given) -> list[Given]:
             f"product."
         )
     if len(made) == 1:
-        return [_regular(replace(made[0], name=given.name), points_of(made[0]))]
+        return [_located(replace(made[0], name=given.name))[0]]
     found: list[tuple[Given, list[Point]]] = []
     for case in made:
         try:
-            found.append((case, points_of(case)))
+            found.append(_located(case))
         except ModelError:
             continue  # this combination of factors has no common zero
     if not found:
         raise ModelError(_nothing(given))
-    return [_regular(*pair) for pair in found if not any(_within(pair, other) for other in found if other is not pair)]
+    return [pair[0] for pair in found if not any(_within(pair, other) for other in found if other is not pair)]
+
+
+def _located(given: Given) -> tuple[Given, list[Point]]:
+    """A branch with gradients that do not vanish on it, and points of it."""
+    try:
+        points = points_of(given)
+    except ModelError:
+        points = []
+    made = _regular(given, points)
+    return made, points if made is given and points else points_of(made)
 
 
 @dataclass(frozen=True)
@@ -228,23 +238,25 @@ def _within(inner: tuple[Given, list[Point]], outer: tuple[Given, list[Point]]) 
 
 
 def _regular(given: Given, points: list[Point]) -> Given:
-    """Constraints on positions whose gradient vanishes at every point, replaced by their derivatives."""
+    """Constraints on positions whose gradient vanishes at every point, replaced by their derivatives.
+
+    Newton's method may not get to such a zero: where no points were found, those of the derivatives are looked for.
+    """
     now: list[Any] = []
     besides, remarks = list(given.besides), list(given.remarks)
     for k, c in enumerate(given.stated):
-        if not (isinstance(c, Constraint) and c.is_holonomic) or not all(_is_flat(c, given, p) for p in points):
-            now.append(c)
-            continue
-        slopes = _slopes(c, given, points)
-        if not slopes:
+        suspect = isinstance(c, Constraint) and c.is_holonomic and all(_is_flat(c, given, p) for p in points)
+        slopes = _slopes(c, given) if suspect else []
+        if points and suspect and not slopes:
             raise ModelError(
                 f"classify: the gradient of {c.expression} vanishes wherever it does, so it has no multiplier, and no other "
                 f"equations for its zeros were found. Write equations whose gradients do not vanish."
             )
-        now += [constraint(e, given.coordinates) for e in slopes]
-        besides.append(c.expression)
-        remarks.append(_replaced(k, c, slopes))
-    if len(now) == len(given.stated) and all(a is b for a, b in zip(now, given.stated, strict=True)):
+        now += [constraint(e, given.coordinates) for e in slopes] or [c]
+        if slopes:
+            besides.append(c.expression)
+            remarks.append(_replaced(k, c, slopes))
+    if len(remarks) == len(given.remarks):
         return given
     made = replace(given, stated=tuple(now), besides=tuple(besides), remarks=tuple(remarks))
     return _regular(made, points_of(made))
@@ -255,22 +267,20 @@ def _is_flat(c: Constraint, given: Given, point: Point) -> bool:
     left = abs(value(c.expression, point))
     for q, slope in zip(given.coordinates, c.coefficients, strict=True):
         a, b = abs(value(slope, point)), abs(value(slope.diff(q), point))
-        if not a**2 <= 10 * left * b:
+        if a**2 > 10 * left * b:
             return False
     return True
 
 
-def _slopes(c: Constraint, given: Given, points: list[Point]) -> list[Expr]:
-    """As many derivatives of a constraint as are independent where they and the constraint vanish."""
+def _slopes(c: Constraint, given: Given) -> list[Expr]:
+    """As many derivatives of a constraint as are independent where they and the constraint vanish; none if nowhere."""
     slopes = [e for e in c.coefficients if e != 0]
-    names = sorted({s.name for e in (c.expression, *slopes) for s in e.free_symbols} | {*points[0]})
     q = [z.name for z in given.coordinates]
-    there = [p for p in points_on(slopes, q, [n for n in names if n not in q]) if vanishes_at(c.expression, [p])]
-    if not there:
-        return []
-    grid = values([[e.diff(z) for z in given.coordinates] for e in slopes], there[0])
-    kept = independent(grid)[0] if grid is not None else []
-    return [slopes[k] for k in kept]
+    names = {s.name for e in (c.expression, *slopes) for s in e.free_symbols} | {time.name}
+    there = [p for p in points_on(slopes, q, sorted(names - set(q))) if vanishes_at(c.expression, [p])]
+    rows = [[e.diff(z) for z in given.coordinates] for e in slopes]
+    grid = next((g for g in (values(rows, p) for p in there) if g is not None), None)
+    return [] if grid is None else [slopes[k] for k in independent(grid)[0]]
 
 
 def _nothing(given: Given) -> str:

@@ -24,8 +24,8 @@ from .sampling import Point, projected, rank, value, values
 TRIES = 32
 """Points of the constraint set that are tried."""
 
-GONE = 1e-20
-"""What is so small beside its usual size is zero: zeros are found to thirty digits at least."""
+NEAR, LARGE = sympy.Rational(1, 10**40), 1e15
+"""Where u is that part of what it is elsewhere, what has a pole at u = 0 is that much larger: 1/sqrt(u) is 1e20 times."""
 
 
 class Region:
@@ -41,7 +41,7 @@ class Region:
         self.positions, self.rows, self.variables = list(positions), list(rows), list(variables)
         self.base = [p for p in points if values(rows, p) is not None]
         self._functions = [fast(e) for e in positions]
-        self._known: dict[Expr, tuple[list[Expr], list[Expr], list[Any]]] = {}
+        self._known: dict[Expr, tuple[list[Expr], list[Expr]]] = {}
         self.points = [*self.base, *self._around()]
 
     def _around(self) -> list[Point]:
@@ -57,42 +57,50 @@ class Region:
                 found.append(point)
         return found
 
-    def on(self, u: Expr) -> list[Point]:
-        """Points of the set where an expression vanishes too."""
-        names = [z.name for z in self.variables]
-        at = [(value(u, p), p) for p in self.points]
-        nearest = sorted((pair for pair in at if abs(pair[0]) >= 0), key=lambda pair: abs(pair[0]))
-        passes = len({v > 0 for v, _ in nearest}) == 2  # what has one sign everywhere rarely has a zero
-        found: list[Point] = []
+    def near(self, u: Expr) -> list[Point]:
+        """Points of the set where an expression is nearly zero: what it is elsewhere times NEAR."""
+        names, found = [z.name for z in self.variables], []
+        at = [(abs(value(u, p)), p) for p in self.points]
         for branch in branches(u, self.variables):
-            functions = [*self._functions, *(fast(e) for e in branch.equations)]
-            for _, start in nearest[: 8 if passes else 2]:
-                point = projected(functions, dict(start), names, steps=24)
-                found += [] if point is None else [point]
-                if len(found) == 3:
-                    return found
+            for _, start in sorted((pair for pair in at if pair[0].is_finite()), key=lambda pair: float(pair[0]))[:6]:
+                level = [fast(e) - NEAR * fast(_decimal(value(e, start))) for e in branch.equations]
+                point = projected([*self._functions, *level], start, names)
+                if point is not None:
+                    found.append(point)
+                if len(found) >= 2:
+                    break
         return found
 
     def keeps(self, g: Expr, point: Point) -> bool:
         """Whether dg is a combination of the forms at a point, where these are independent."""
-        slopes, parts, usual = self._of(g)
+        slopes, parts = self.parts_of(g)
         grid = values([*self.rows, slopes], point)
-        if grid is None or not usual or values([parts], point) is None:
+        if grid is None or values([parts], point) is None:
             return False
-        sizes = [max(abs(v) for v in row) for row in grid]
-        if any(a < GONE * b for a, b in zip(sizes[:-1], usual, strict=False)) or GONE * sizes[-1] > usual[-1]:
-            return False  # a form that vanishes there, or a pole
         return rank(grid) == len(self.rows) == rank(grid[:-1])
 
-    def _of(self, g: Expr) -> tuple[list[Expr], list[Expr], list[Any]]:
-        """The slopes of g; what must have a value for g to have one (arcus tangents do); the usual sizes of the rows."""
+    def parts_of(self, g: Expr) -> tuple[list[Expr], list[Expr]]:
+        """The slopes of g; and what must have a value for g to have one: arcus tangents always do."""
         if g not in self._known:
             slopes = [read(s, g, *self.variables) for s in gradient(g, self.variables)]
             parts = g.replace(sympy.atan2, lambda p, q: p + q).replace(sympy.atan, lambda u: u)
-            grids = [grid for grid in (values([*self.rows, slopes], p) for p in self.base) if grid is not None]
-            usual = [max(abs(v) for grid in grids for v in grid[k]) for k in range(len(self.rows) + 1)] if grids else []
-            self._known[g] = slopes, [parts.replace(sympy.asinh, lambda u: u)], usual
+            self._known[g] = slopes, [parts.replace(sympy.asinh, lambda u: u)]
         return self._known[g]
+
+    def has_pole(self, expressions: Sequence[Expr], u: Expr) -> bool:
+        """Whether one of some expressions grows without bound, or has no value, where u goes to zero on the set."""
+        near = [values([expressions], p) for p in self.near(u)]
+        usual = [values([expressions], p) for p in self.base]
+        if not near or None in near:
+            return bool(near)
+        sizes = [
+            [max(float(abs(g[0][k])) for g in grids if g) for k in range(len(expressions))] for grids in (near, usual)
+        ]
+        return any(a > LARGE * b for a, b in zip(*sizes, strict=True))
+
+
+def _decimal(ball: Any) -> sympy.Float:
+    return sympy.Float(str(ball.mid().str(20, radius=False)), 20)
 
 
 def continued(g: Expr, region: Region) -> Expr:
@@ -195,7 +203,8 @@ def conditions(g: Expr, combination: Sequence[Expr], region: Region) -> tuple[An
     if sides is None:
         return None
     named = {r.lhs for r in sides}
-    open_ = [sympy.Ne(u, 0) for u in suspects if u not in named and _stops(g, u, region)]
+    slopes = [*region.parts_of(g)[0], *combination]
+    open_ = [sympy.Ne(u, 0) for u in suspects if u not in named and region.has_pole(slopes, u)]
     return (*sides, *open_)
 
 
@@ -246,8 +255,3 @@ def _sides(candidates: Sequence[Expr], good: list[Point], bad: list[Point]) -> t
         chosen.append(best[0])
         left -= best[1]
     return tuple(chosen)
-
-
-def _stops(g: Expr, u: Expr, region: Region) -> bool:
-    """Whether g need not be constant through u = 0: there are such configurations, and dg is no combination at one."""
-    return any(not region.keeps(g, p) for p in region.on(u))
