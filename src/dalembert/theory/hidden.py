@@ -154,9 +154,13 @@ def _eliminated(
 def _level(g: Expr, number: int, points: Sequence[Point]) -> Expr:
     """The value of a known function: zero for a holonomic constraint, else a constant, of known sign perhaps."""
     at = [value(g, p) for p in points]
-    if all(abs(v) < 1e-25 for v in at):
+    if all(_is_zero(v) for v in at):
         return sympy.S.Zero
     return Symbol(f"level.{number}", real=True, **({"positive": True} if all(v > 0 for v in at) else {}))
+
+
+def _is_zero(ball: Any) -> bool:
+    return bool(ball.is_finite() and ball.contains(0))
 
 
 def _with_level(point: Point, level: Expr, g: Expr) -> Point:
@@ -173,7 +177,7 @@ def _solved(
     for z in simple:
         for branch in roots(g - level, z, budget):
             gaps = [value(fast(branch) - fast(z), _with_level(p, level, g)) for p in points]
-            if all(abs(gap) < 1e-15 for gap in gaps):
+            if all(_is_zero(gap) for gap in gaps):
                 yield z, branch
                 ways += 1
                 if ways == 2:
