@@ -103,17 +103,23 @@ def _by_collocation(
     def miss(left: Array, right: Array) -> Array:
         return np.concatenate([left[:n] - a[1:] / unit[:, 0], right[:n] - b[1:] / unit[:, 0]])
 
-    try:
-        with np.errstate(all="ignore"):
-            found = solve_bvp(rate, miss, x, guess / scale, tol=1e-10, max_nodes=10 * nodes)
-    except (np.linalg.LinAlgError, ValueError):
-        found = None
+    found = None
+    for tolerance in (1e-10, 1e-8):  # rounding may forbid the first
+        try:
+            with np.errstate(all="ignore"):
+                found = solve_bvp(rate, miss, x, guess / scale, tol=tolerance, max_nodes=20 * nodes)
+        except (np.linalg.LinAlgError, ValueError):
+            found = None
+        if found is not None and found.success:
+            break
     if found is None or not found.success:
         raise MethodError(
             "extremal: Euler's equation was not solved between these points: the curve may be singular at an end, or the "
             "first guess too far away. Give guess={y: expression}, or use by='direct'."
         )
     s = np.unique(np.append(found.x, np.linspace(0, 1, nodes + 1)))
+    s = s[np.append(True, np.diff(s) > 1e-6 / nodes)]  # one of two that differ by rounding
+    s[-1] = 1.0
     table = found.sol(s) * np.concatenate([unit, unit])
     y, dy = (dict(zip(f.unknowns, part, strict=True)) for part in (table[:n], table[n:]))
 

@@ -178,9 +178,13 @@ class Reactions(Shown):
         import numpy as np
 
         def positive(matrix: Any) -> bool:
-            size = np.abs(matrix).max()
-            symmetric = np.abs(matrix - matrix.T).max() <= 1e-9 * size
-            return bool(symmetric and np.linalg.eigvalsh(matrix).min() > 1e-13 * size)
+            diagonal = np.diag(matrix)
+            if not (diagonal > 0).all():
+                return False
+            unit = np.sqrt(diagonal)  # with ones on the diagonal, units do not matter
+            scaled = matrix / np.outer(unit, unit)
+            symmetric = np.abs(scaled - scaled.T).max() <= 1e-9
+            return bool(symmetric and np.linalg.eigvalsh(scaled).min() > 1e-13)
 
         names = [p.name for p in self.system.parameters]
         states = states_on(self.system.constraints, self.system.coordinates, names)
@@ -226,7 +230,7 @@ class Reactions(Shown):
         p, n = self._numbers(at), len(self.system.coordinates)
         border = np.block([[p["mass"], -p["forms"].T], [p["rows"], np.zeros((len(p["rows"]),) * 2)]])
         right = np.concatenate([p["load"], -p["hidden"]])[:, 0]
-        solution = np.linalg.solve(border, right) if np.linalg.slogdet(border)[0] else right * np.nan
+        solution = _equilibrated(border, right)
         if not np.isfinite(solution).all():
             raise StartError(
                 "reactions: not determined at this state: the matrix is singular, or an expression has no value there."
@@ -261,6 +265,22 @@ class Reactions(Shown):
             "A multiplier belongs to its constraint as it is written: of twice the constraint it is half. "
             "The reaction does not depend on that.",
         ]
+
+
+def _equilibrated(matrix: Any, right: Any) -> Any:
+    """The solution of a linear system whose rows and columns may have any units; not-a-number where it is singular."""
+    import numpy as np
+
+    columns = np.abs(matrix).max(axis=0, initial=0)
+    columns = np.where(columns > 0, columns, 1.0)
+    for _ in range(4):  # alternately, until both are near one
+        rows = np.abs(matrix / columns).max(axis=1, initial=0)
+        rows = np.where(rows > 0, rows, 1.0)
+        columns = columns * np.where((c := np.abs(matrix / columns / rows[:, None]).max(axis=0, initial=0)) > 0, c, 1.0)
+    scaled = matrix / columns / rows[:, None]
+    if not np.isfinite(scaled).all() or np.linalg.matrix_rank(scaled, tol=1e-13) < len(scaled):
+        return right * np.nan
+    return np.linalg.solve(scaled, right / rows) / columns
 
 
 @dataclass(frozen=True, repr=False)
