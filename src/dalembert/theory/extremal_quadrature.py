@@ -127,7 +127,7 @@ class _Momentum:
         import numpy as np
 
         reach = np.abs(self(places, np.full(places.shape, 1e8 * self.unit)))
-        return places[np.nanargmin(np.where(np.isfinite(reach), reach, np.inf))]
+        return places[np.argmin(np.where(np.isfinite(reach) & (reach > 0), reach, np.inf))]
 
     def slopes(self, x: Array, constant: float) -> Array:
         """y' with df/dy'(x, y') = constant: bisection in arsinh(y'/unit)."""
@@ -176,7 +176,8 @@ def by_exchange(f: Functional, a: list[float], b: list[float], constants: list[f
         return None
     method = f"by quadrature of a first integral, {f.variable} as a function of {y}"
     drawn = found.y[x], {y: sign * found.x}, found.value, method, tuple(constants), found.s, found.dy[x]
-    return Extremal(f, *drawn, {y: sign * found.dx})
+    # The curve may be steep: its second variation is that of x(y), which is the same integral.
+    return Extremal(f, *drawn, {y: sign * found.dx}, found.second_variation)
 
 
 def turning(f: Functional, a: list[float], b: list[float], constants: list[float], nodes: int) -> Extremal:

@@ -91,7 +91,8 @@ class Extremal(Shown):
         return bool((self.dx < 0).any())
 
     @cached_property
-    def _second_variation(self) -> tuple[Kind, int]:
+    def second_variation(self) -> tuple[Kind, int]:
+        """`kind`, and on how many independent variations the functional falls."""
         import numpy as np
 
         if self._known is not None:
@@ -105,12 +106,12 @@ class Extremal(Shown):
         By the second variation on the polygon through its points. It is undecided where that is nearly degenerate (the end
         is conjugate to the start) or has no value.
         """
-        return self._second_variation[0]
+        return self.second_variation[0]
 
     @property
     def falling(self) -> int | None:
         """On how many independent variations the functional falls (Morse index), of a minimum or saddle; None elsewhere."""
-        kind, number = self._second_variation
+        kind, number = self.second_variation
         return number if kind in ("minimum", "saddle") else None
 
     @cached_property

@@ -16,6 +16,7 @@ import sympy
 from sympy import Expr, Symbol
 
 from ..budget import Budget
+from ..model.checks import KNOWN
 from ..model.signs import sign_at_samples
 from ..symbolic import Fast, fast, gradient, jacobian, substitute, vanishes
 from .algebra import attempt, read, tidy
@@ -168,7 +169,7 @@ def _branches(integral: Any) -> list[Expr]:
         return []
     cases = max((len(p.args) for p in integral.atoms(sympy.Piecewise)), default=1)
     made = [integral.replace(sympy.Piecewise, lambda *a, k=k: a[min(k, len(a) - 1)][0]) for k in range(cases)]
-    return [e for e in dict.fromkeys(made) if not e.has(sympy.Integral, sympy.I, sympy.nan, sympy.zoo)]
+    return [e for e in dict.fromkeys(made) if all(isinstance(part, KNOWN) for part in sympy.preorder_traversal(e))]
 
 
 def _by_rules(expression: Expr, variable: Symbol) -> Expr:

@@ -228,9 +228,7 @@ class Reactions(Shown):
 
         at = virtual.complete_state(self.system, {**state, **(parameters or {})}, "reactions")
         p, n = self._numbers(at), len(self.system.coordinates)
-        border = np.block([[p["mass"], -p["forms"].T], [p["rows"], np.zeros((len(p["rows"]),) * 2)]])
-        right = np.concatenate([p["load"], -p["hidden"]])[:, 0]
-        solution = _equilibrated(border, right)
+        solution = _accelerations_and_multipliers(p)
         if not np.isfinite(solution).all():
             raise StartError(
                 "reactions: not determined at this state: the matrix is singular, or an expression has no value there."
@@ -267,20 +265,30 @@ class Reactions(Shown):
         ]
 
 
-def _equilibrated(matrix: Any, right: Any) -> Any:
-    """The solution of a linear system whose rows and columns may have any units; not-a-number where it is singular."""
+def _accelerations_and_multipliers(p: Mapping[str, Any]) -> Any:
+    """The solution of  m a - omega^T lambda = f,  A a = -C  at one state; not-a-number where it is not determined.
+
+    Coordinates count in units in which their masses are one, constraints in units in which their rows are.
+    """
     import numpy as np
 
-    columns = np.abs(matrix).max(axis=0, initial=0)
-    columns = np.where(columns > 0, columns, 1.0)
-    for _ in range(4):  # alternately, until both are near one
-        rows = np.abs(matrix / columns).max(axis=1, initial=0)
-        rows = np.where(rows > 0, rows, 1.0)
-        columns = columns * np.where((c := np.abs(matrix / columns / rows[:, None]).max(axis=0, initial=0)) > 0, c, 1.0)
-    scaled = matrix / columns / rows[:, None]
-    if not np.isfinite(scaled).all() or np.linalg.matrix_rank(scaled, tol=1e-13) < len(scaled):
+    def inverse(sizes: Any) -> Any:
+        return 1 / np.where(sizes > 0, sizes, 1.0)
+
+    m, A, omega = p["mass"], p["rows"], p["forms"]
+    inertia, reach = np.abs(np.diag(m)), np.abs(A).max(axis=0, initial=0)
+    d = inverse(np.where(inertia > 0, np.sqrt(inertia), reach))
+    r, w = (inverse(np.abs(rows * d).max(axis=1, initial=0)) for rows in (A, omega))
+    border = np.block(
+        [
+            [d[:, None] * m * d, -(w[:, None] * omega * d).T],
+            [r[:, None] * A * d, np.zeros((len(A), len(A)))],
+        ]
+    )
+    right = np.concatenate([d * p["load"][:, 0], -r * p["hidden"][:, 0]])
+    if not np.isfinite(border).all() or np.linalg.matrix_rank(border, tol=1e-13 * len(border)) < len(border):
         return right * np.nan
-    return np.linalg.solve(scaled, right / rows) / columns
+    return np.linalg.solve(border, right) * np.concatenate([d, w])
 
 
 @dataclass(frozen=True, repr=False)
