@@ -192,9 +192,10 @@ def constant_solutions(columns: Sequence[Sequence[Fast]], right: Sequence[Fast] 
         if all(row[-1].contains(0) for row in reduced[len(pivots) :]):
             found.append(_rationals({p: row[-1] for p, row in zip(pivots, reduced, strict=False)}, width))
     else:
-        for k in (k for k in range(width) if k not in pivots):
-            entries = {p: -row[k] for p, row in zip(pivots, reduced, strict=False)}
-            found.append(_rationals({**entries, k: reduced[0][k] * 0 + 1}, width))
+        with balls.precise() as flint:
+            for k in (k for k in range(width) if k not in pivots):
+                entries = {p: -row[k] for p, row in zip(pivots, reduced, strict=False)}
+                found.append(_rationals({**entries, k: flint.arb(1)}, width))
     return [c for c in found if c is not None]
 
 
@@ -244,7 +245,8 @@ def _rationals(entries: dict[int, Any], width: int) -> list[Any] | None:
 
     found = [symengine.Integer(0)] * width
     for k, ball in entries.items():
-        fraction = _simplest(*(_fraction(end) for end in (ball.lower(), ball.upper())))
+        with balls.precise():
+            fraction = _simplest(*(_fraction(end) for end in (ball.lower(), ball.upper())))
         if abs(fraction.numerator) * fraction.denominator > 10**40:  # of a number that is not rational
             return None
         found[k] = symengine.Rational(fraction.numerator, fraction.denominator)

@@ -194,6 +194,8 @@ def conditions(g: Expr, combination: Sequence[Expr], region: Region) -> tuple[An
     First the side of what changes sign between points where g is constant and points where it is not; then what must not
     vanish.
     """
+    if not combination:  # it could not be written down in time: its poles are not known
+        return None
     kept = [(p, region.keeps(g, p)) for p in region.points]
     good, bad = [p for p, yes in kept if yes], [p for p, yes in kept if not yes]
     if not good:
