@@ -73,7 +73,7 @@ _LATER = {
     "structure": "theory.structure",
     "hamilton": "theory.hamilton",
     "change_coordinates": "theory.transformations",
-    "gauge_function": "theory.transformations",
+    "gauge_function": "theory.gauge",
     "reactions": "theory.reactions",
     "impose": "theory.imposed",
     "equilibria": "run.equilibrium",
@@ -125,6 +125,7 @@ if TYPE_CHECKING:
     from .theory import variations
     from .theory.charts import check_chart
     from .theory.classification import classify
+    from .theory.gauge import gauge_function
     from .theory.hamilton import hamilton
     from .theory.imposed import impose
     from .theory.integrals import first_integrals
@@ -135,7 +136,7 @@ if TYPE_CHECKING:
     from .theory.routh import routh
     from .theory.structure import structure
     from .theory.thermo import energy_balance, entropy_production
-    from .theory.transformations import change_coordinates, gauge_function
+    from .theory.transformations import change_coordinates
 
 
 def __getattr__(name: str) -> Any:

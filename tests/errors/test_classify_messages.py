@@ -59,8 +59,13 @@ bead = da.System("bead", [x, y], kinetic=m * (x.dot**2 + y.dot**2) / 2, constrai
     (
         "an empty set",
         lambda: da.classify([x**2 + y**2 + 1], coordinates=[x, y]),
-        "classify: no configuration was found that satisfies x**2 + y**2 + 1 = 0. Newton's method was tried from 24 "
-        "random starts. Check that these constraints do not contradict each other.",
+        "classify: no configuration satisfies x**2 + y**2 + 1 = 0: it is a sum of squares and a positive number.",
+    ),
+    (
+        "two sets that do not meet",
+        lambda: da.classify([x**2 + y**2 - 1, x - 3], coordinates=[x, y]),
+        "classify: no configuration was found that satisfies x**2 + y**2 - 1 = 0, x - 3 = 0. Newton's method was tried "
+        "from 24 random starts. Check that these constraints do not contradict each other.",
     ),
     (
         "contradiction",

@@ -113,9 +113,9 @@ def _chain():
     ),
     (
         "a singular state",
-        lambda: da.reactions(da.System("cross", [x, y], kinetic=(x.dot**2 + y.dot**2) / 2, constraints=[x * y])).at(
-            {x: 0, y: 0, x.dot: 0, y.dot: 0}
-        ),
+        lambda: da.reactions(
+            da.System("node", [x, y], kinetic=(x.dot**2 + y.dot**2) / 2, constraints=[y**2 - x**2 * (x + 1)])
+        ).at({x: 0, y: 0, x.dot: 0, y.dot: 0}),
         "reactions: not determined at this state: the matrix is singular, or an expression has no value there.",
     ),
     (

@@ -12,7 +12,7 @@ from sympy import Expr
 
 from ..decide.decimals import Typed
 from ..errors import ModelError
-from . import checks
+from . import branches, checks
 from . import thermal as thermo
 from .constraints import Constraint, constraint, is_variation_of, variation
 from .coordinates import Coordinate, Entropy, Parameter, Velocity
@@ -109,6 +109,7 @@ class System:
         )
         self._put(parameters=checks.parameters(self._expressions(), q), _typed=typed)
         thermo.check(self)
+        branches.check(self.name, rows, q)
         checks.substituted_constraint(self)
         checks.regular(self)
 

@@ -67,8 +67,19 @@ class Path:
         begin, end = self.momenta
         return (end[:-1] - begin[1:]) / self.h
 
+    @cached_property
+    def sizes(self) -> Array:
+        """The size of the terms of the derivative along each coordinate, on the whole path; one where there are none."""
+        begin, _ = self.momenta
+        found = np.abs(begin).max(axis=0) / (self.times[-1] - self.times[0])
+        found = found + np.abs(np.diff(begin, axis=0) / self.h).max(axis=0)
+        return np.where(found > 0, found, 1.0)
+
     def projectors(self) -> Array:
-        """At every record the matrix that takes a displacement to its part in the kernel of the one-forms."""
+        """At every record the matrix that takes a displacement to its part in the kernel of the one-forms.
+
+        Displacements count in units that do equal work along all coordinates, so the units of these do not matter.
+        """
         n, m = len(self.system.coordinates), len(self.system.variations)
         unit = np.broadcast_to(np.eye(n), (len(self.times), n, n))
         if not m:
@@ -77,6 +88,9 @@ class Path:
         forms = {f"{a}.{i}": e for a, w in enumerate(self.system.variations) for i, e in enumerate(w)}
         compiled = point_map(maps.quantity_map(self.system, forms))
         rows = compiled(np.column_stack([self.positions, velocity, self.times]), self.row)[0].reshape(-1, m, n)
+        rows = rows / self.sizes
+        largest = np.abs(rows).max(axis=-1, keepdims=True)
+        rows = rows / np.where(largest > 0, largest, 1.0)
         return unit - np.linalg.pinv(rows) @ rows
 
 
@@ -178,10 +192,8 @@ def hamilton_principle(
         part = whole.every(2**level)
         if len(part.times) < 5:
             continue
-        begin, _ = part.momenta
-        derivative = np.einsum("kij,kj->ki", part.projectors()[1:-1], part.gradient())
-        size = np.abs(begin).max() / (part.times[-1] - part.times[0]) + np.abs(np.diff(begin, axis=0) / part.h).max()
-        found.append((part.h, float(np.abs(derivative).max() / max(size, 1e-300))))
+        derivative = np.einsum("kij,kj->ki", part.projectors()[1:-1], part.gradient() / part.sizes)
+        found.append((part.h, float(np.abs(derivative).max())))
     spacings, norms = zip(*found, strict=True)
     return Stationarity(whole.system.name, spacings, norms, bool(whole.system.constraints))
 
@@ -266,6 +278,6 @@ def generalised_principle(
         for i, q in enumerate(whole.system.coordinates):
             delta = wave[:, None] * np.eye(len(whole.system.coordinates))[i]
             kept = np.einsum("kij,kj->ki", projectors, delta)
-            free[q, mode] = _weak(whole, delta)
-            allowed[q, mode] = _weak(whole, kept) if np.abs(kept).max() > 1e-9 else 0.0
+            free[q, mode] = _weak(whole, delta / whole.sizes)
+            allowed[q, mode] = _weak(whole, kept / whole.sizes) if np.abs(kept).max() > 1e-9 else 0.0
     return WeakForm(whole.system.name, allowed, free, tolerance)

@@ -2,123 +2,61 @@
 
 The constraints are forms A dq + b dt. Whether a form has an integrating factor is decided by the triple identity;
 whether a system of forms does, by the brackets of the velocities it allows (Frobenius); how many functions it keeps
-constant, by how far these brackets reach (Chow).
+constant, by how far these brackets reach (Chow). A constraint set with several branches is taken apart first, in
+`constraint_sets`, and each branch is judged by itself.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import sympy
 from sympy import Expr, Symbol
 
 from ..budget import Budget, BudgetSpentError
-from ..decide.decimals import Typed, stated
+from ..decide.decimals import Typed
 from ..errors import ModelError
-from ..model import checks
-from ..model.constraints import Constraint, constraint
+from ..model.constraints import Constraint
 from ..model.coordinates import Coordinate, time
 from ..model.system import System
 from ..shown import read_with
 from ..symbolic import fast, vanishes
 from .algebra import Allowance, tidy
+from .constraint_sets import Given, cases, points_of, stated
 from .distributions import Flag, combined, flag, kernel, pairing, vanishing_on
 from .factors import integrating_factor
 from .hidden import HiddenFunction, combination, constant_functions
 from .integrability import Integrated, is_exact, is_integrable, triple_residuals
-from .sampling import Point, highest_rank, independent, points_on, states_on, values, vanishes_at
-from .verdicts import Classification, ConstraintRecord, Redundancy
+from .sampling import Point, highest_rank, independent, states_on, values, vanishes_at
+from .verdicts import Branched, Classification, ConstraintRecord, Redundancy
+from .where_constant import Region, conditions, continued
 
 
 def classify(
     system: System | Sequence[Any], *, coordinates: Sequence[Coordinate] | None = None, budget: Budget | None = None
-) -> Classification:
+) -> Classification | Branched:
     """Classify the constraints of a system: holonomic or not, how many degrees of freedom, what is reached, and why.
 
     system:       a `System`; or a list of constraints, which may be redundant, and among which may be inequalities
     coordinates:  for a list of constraints: the coordinates
     budget:       what the search for integrating factors and hidden functions may spend
+
+    Where a constraint is a product, the set has several branches: the result is then a `Branched`, with a verdict on each.
     """
-    given = _given(system, coordinates)
-    spent = budget or Allowance()
+    given = stated(system, coordinates)
+    typed = system.typed if isinstance(system, System) else Typed.of(map(sympy.sympify, system))
+    found = [read_with(_classified(case, budget or Allowance()), typed) for case in cases(given)]
+    return found[0] if len(found) == 1 else Branched(given.name, tuple(given.expressions), tuple(found))
+
+
+def _classified(given: Given, spent: Budget) -> Classification:
+    """The verdict on one branch."""
     analysis = _Analysis.of(given, spent)
     records, functions = _records(given, analysis, spent)
     hidden, note = _hidden(given, analysis, functions, spent)
-    typed = system.typed if isinstance(system, System) else Typed.of(map(sympy.sympify, system))
-    return read_with(_result(given, analysis, records, hidden, note, spent), typed)
-
-
-@dataclass(frozen=True)
-class _Given:
-    """The statement: every constraint in order, as an equation taken apart or as an inequality."""
-
-    name: str
-    coordinates: tuple[Coordinate, ...]
-    stated: tuple[Constraint | sympy.core.relational.Relational, ...]
-    variations: tuple[tuple[Expr, ...], ...]
-
-    @property
-    def linear(self) -> list[int]:
-        """Which ones are equations affine in the velocities: those on positions first, since the others refer to them."""
-        found = [k for k, c in enumerate(self.stated) if isinstance(c, Constraint) and c.is_linear]
-        return sorted(found, key=lambda k: not self.equation(k).is_holonomic)
-
-    @property
-    def nonlinear(self) -> list[int]:
-        return [k for k, c in enumerate(self.stated) if isinstance(c, Constraint) and not c.is_linear]
-
-    @property
-    def inequalities(self) -> list[int]:
-        return [k for k, c in enumerate(self.stated) if not isinstance(c, Constraint)]
-
-    def equation(self, k: int) -> Constraint:
-        c = self.stated[k]
-        assert isinstance(c, Constraint)
-        return c
-
-
-def _given(system: Any, coordinates: Any) -> _Given:
-    if isinstance(system, System):
-        if coordinates is not None:
-            raise ModelError(
-                "classify: a System has its coordinates already. Type classify(system), or give a list of constraints "
-                "with coordinates=[...]."
-            )
-        return _Given(system.name, system.coordinates, system.constraints, system.variations)
-    if not isinstance(system, (list, tuple)):
-        raise ModelError(
-            f"classify: got {system!r} ({type(system).__name__}). Expected a System, or a list of constraints with their "
-            f"coordinates: classify([x.dot - y.dot], coordinates=[x, y])."
-        )
-    if coordinates is None:
-        raise ModelError(
-            "classify: the coordinates are missing. A list of constraints does not say which coordinates there are: type "
-            "classify([...], coordinates=[x, y])."
-        )
-    q = checks.coordinates(coordinates)
-    stated = tuple(made for c in system for made in _stated(c, q))
-    rows = tuple(c.coefficients for c in stated if isinstance(c, Constraint))
-    return _Given("constraints", q, stated, rows)
-
-
-def _stated(given: Any, q: tuple[Coordinate, ...]) -> list[Constraint | Any]:
-    """One constraint of a list; a conjunction of inequalities is several."""
-    known = {s for c in q for s in (c, c.dot)}
-    if isinstance(given, sympy.And):
-        return [made for part in given.args for made in _stated(part, q)]
-    if given in (True, False):
-        raise ModelError(
-            f"classify: a constraint is {given} whatever the configuration, so it says nothing. Write a relation between "
-            f"coordinates, {q[0]} >= 0 for example."
-        )
-    if isinstance(given, sympy.core.relational.Relational) and not isinstance(given, sympy.Equality):
-        checks.symbols(given.lhs - given.rhs, known, "inequality")
-        if isinstance(given, sympy.Ne):
-            raise ModelError(f"classify: {given} excludes configurations only. Write an equation, or <=, <, >=, >.")
-        return [stated(given)]
-    return [constraint(checks.symbols(checks.expression(given, "constraint"), known, "constraint"), q)]
+    return _result(given, analysis, records, hidden, note, spent)
 
 
 @dataclass(frozen=True)
@@ -151,13 +89,13 @@ class _Analysis:
         return len(self.variables) - self.flag.growth[-1]
 
     @staticmethod
-    def of(given: _Given, budget: Budget) -> _Analysis:
+    def of(given: Given, budget: Budget) -> _Analysis:
         equations = [given.equation(k) for k in given.linear]
         entries = [e for c in equations for e in (*c.coefficients, c.drift)]
         timed = any(c.drift != 0 for c in equations) or any(time in e.free_symbols for e in entries)
         variables = (*given.coordinates, time) if timed else given.coordinates
         rows = tuple((*c.coefficients, c.drift) if timed else c.coefficients for c in equations)
-        points = _points(given)
+        points = points_of(given)
         kept, dependent = _independent(rows, points)
         rank = highest_rank([r[: len(given.coordinates)] for r in rows], points)
         if rank < len(kept):
@@ -165,23 +103,6 @@ class _Analysis:
         holonomic = sum(1 for k in kept if equations[k].is_holonomic)
         chain = _flag([rows[k] for k in kept], variables, points, holonomic == len(kept), budget)
         return _Analysis(variables, rows, tuple(points), tuple(kept), dependent, holonomic, rank, chain)
-
-
-def _points(given: _Given) -> list[Point]:
-    """Configurations on the holonomic constraints, and values of everything else."""
-    functions = [c.expression for c in given.stated if isinstance(c, Constraint) and c.is_holonomic]
-    symbols = {s for c in given.stated for s in (c.expression if isinstance(c, Constraint) else c).free_symbols}
-    names = {s.name for s in symbols} | {s.name for w in given.variations for e in w for s in e.free_symbols}
-    q = [c.name for c in given.coordinates]
-    fixed = sorted(names - set(q) - {c.dot.name for c in given.coordinates} | {time.name})
-    points = points_on(functions, q, fixed)
-    if not points:
-        listed = ", ".join(f"{f} = 0" for f in functions)
-        raise ModelError(
-            f"classify: no configuration was found that satisfies {listed}. Newton's method was tried from 24 random "
-            f"starts. Check that these constraints do not contradict each other."
-        )
-    return points
 
 
 def _independent(rows: Sequence[Sequence[Expr]], points: Sequence[Point]) -> tuple[list[int], dict[int, list[int]]]:
@@ -194,7 +115,7 @@ def _independent(rows: Sequence[Sequence[Expr]], points: Sequence[Point]) -> tup
     return max(made, key=lambda m: len(m[0]))
 
 
-def _contradiction(given: _Given, rows: Sequence[Sequence[Expr]], points: Sequence[Point]) -> str:
+def _contradiction(given: Given, rows: Sequence[Sequence[Expr]], points: Sequence[Point]) -> str:
     """Coefficients dependent, drifts not: say which constraint has no velocity left."""
     n = len(given.coordinates)
     alone = _independent([r[:n] for r in rows], points)[1]
@@ -219,7 +140,7 @@ def _flag(
 
 
 def _records(
-    given: _Given, analysis: _Analysis, budget: Budget
+    given: Given, analysis: _Analysis, budget: Budget
 ) -> tuple[tuple[ConstraintRecord, ...], list[tuple[Expr, str]]]:
     """The record of each constraint, and the functions of those that can be integrated alone."""
     place = {k: p for p, k in enumerate(given.linear)}
@@ -275,7 +196,7 @@ def _is_kept_constant(row: Sequence[Expr], analysis: _Analysis) -> bool:
 
 
 def _hidden(
-    given: _Given, analysis: _Analysis, functions: Sequence[tuple[Expr, str]], budget: Budget
+    given: Given, analysis: _Analysis, functions: Sequence[tuple[Expr, str]], budget: Budget
 ) -> tuple[tuple[HiddenFunction, ...], str]:
     """The functions kept constant beyond the constraints on positions, as far as they are found; and a remark."""
     wanted = analysis.functions - analysis.holonomic if analysis.flag.complete else 0
@@ -300,17 +221,19 @@ def _hidden(
                 found.append(made)
     except (BudgetSpentError, KeyboardInterrupt):
         note = "the search for hidden functions ended before it was through"
-    hidden = (HiddenFunction(g, combination(g, rows, variables, points, budget), how) for g, how in found)
-    return tuple(_in_order(h, given) for h in hidden), note
+    region = Region(positions, analysis.independent, variables, points if found else ())
+    hidden = []
+    for local, how in found:
+        g = continued(local, region)
+        c = combination(g, rows, variables, points, budget)
+        where = conditions(g, c, region)
+        by_place = dict(zip(given.linear, c, strict=False))
+        ordered = tuple(by_place.get(k, sympy.S.Zero) for k in range(len(given.stated)))
+        hidden.append(HiddenFunction(g, ordered, how, where or (), is_local=where is None))
+    return tuple(hidden), note
 
 
-def _in_order(hidden: HiddenFunction, given: _Given) -> HiddenFunction:
-    """The combination in the order in which the constraints were given."""
-    by_place = dict(zip(given.linear, hidden.combination, strict=False))
-    return replace(hidden, combination=tuple(by_place.get(k, sympy.S.Zero) for k in range(len(given.stated))))
-
-
-def _result(given: _Given, analysis: _Analysis, records: Any, hidden: Any, note: str, budget: Budget) -> Classification:
+def _result(given: Given, analysis: _Analysis, records: Any, hidden: Any, note: str, budget: Budget) -> Classification:
     linear, moving = given.linear, _points_with_velocities(given)
     rows = [c.coefficients for c in given.stated if isinstance(c, Constraint)]
     return Classification(
@@ -327,6 +250,7 @@ def _result(given: _Given, analysis: _Analysis, records: Any, hidden: Any, note:
         is_complete=analysis.flag.complete,
         tried=tuple(budget.tried),
         note=note,
+        remarks=given.remarks,
         variables=analysis.variables,
         forms=tuple(analysis.independent),
         _holonomic=analysis.holonomic,
@@ -335,7 +259,7 @@ def _result(given: _Given, analysis: _Analysis, records: Any, hidden: Any, note:
     )
 
 
-def _points_with_velocities(given: _Given) -> list[Point]:
+def _points_with_velocities(given: Given) -> list[Point]:
     """Where there are nonlinear constraints: states that satisfy everything, velocities included."""
     if not given.nonlinear:
         return []

@@ -17,15 +17,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 from functools import lru_cache
-from itertools import combinations
+from itertools import combinations, islice
 from typing import Any
 
 import sympy
 from sympy import Expr, Symbol
 
 from ..budget import Budget
-from ..decide.rationals import simple
-from ..symbolic import Fast, fast, gradient, number, substitute, vanishes
+from ..decide import balls
+from ..decide.sample import points
+from ..symbolic import Fast, fast, gradient, substitute, vanishes
 from .algebra import attempt, read, roots, tidy
 from .integrability import Integrated, Row, antiderivative, curl, is_exact, makes_exact, potential, without
 
@@ -178,72 +179,97 @@ def _factors(expression: Expr, budget: Budget) -> list[Expr]:
 def constant_solutions(columns: Sequence[Sequence[Fast]], right: Sequence[Fast] | None) -> list[list[Any]]:
     """Rational constants c with sum of c_k columns_k = right (one solution), or = 0 (a basis of them), at all points.
 
-    Found at random points, in floating point; whoever uses them checks the result.
+    Found at random points, to a hundred digits, so that constants of any size are told from zero; whoever uses them checks
+    the result.
     """
-    import numpy as np
-    import symengine
-
-    table = np.array([_at_points(c) for c in columns], dtype=float).T
-    sides = np.zeros(len(table)) if right is None else np.array(_at_points(right), dtype=float)
-    fine = np.isfinite(table).all(axis=1) & np.isfinite(sides)
-    if not fine.any():
-        return []
-    reduced, pivots = _echelon(np.column_stack([table[fine], sides[fine]]), len(columns))
-
-    def rational(values: Any) -> list[Any] | None:
-        rounding = 1e-9 * max(map(abs, values))
-        found = [Fraction(0) if abs(v) <= rounding else simple(float(v)) for v in values]
-        return (
-            None if None in found else [symengine.Rational(r.numerator, r.denominator) for r in found if r is not None]
-        )
-
     width = len(columns)
+    rows = _rows(columns, right)
+    if not rows:
+        return []
+    reduced, pivots = _echelon(rows, width)
+    found: list[list[Any] | None] = []
     if right is not None:
-        solution = np.zeros(width)
-        solution[pivots] = reduced[: len(pivots), -1]
-        consistent = np.allclose(reduced[len(pivots) :, -1], 0, atol=1e-7)
-        found = [rational(solution)] if consistent else []
+        if all(row[-1].contains(0) for row in reduced[len(pivots) :]):
+            found.append(_rationals({p: row[-1] for p, row in zip(pivots, reduced, strict=False)}, width))
     else:
-        found = []
-        for k in (k for k in range(width) if k not in pivots):
-            vector = np.zeros(width)
-            vector[k], vector[pivots] = 1, -reduced[: len(pivots), k]
-            found.append(rational(vector))
+        with balls.precise() as flint:
+            for k in (k for k in range(width) if k not in pivots):
+                entries = {p: -row[k] for p, row in zip(pivots, reduced, strict=False)}
+                found.append(_rationals({**entries, k: flint.arb(1)}, width))
     return [c for c in found if c is not None]
 
 
-def _at_points(expressions: Sequence[Fast], count: int = 12) -> list[float]:
-    """The values of some expressions at random points, one after the other, always the same points."""
-    import random
+def _rows(columns: Sequence[Sequence[Fast]], right: Sequence[Fast] | None) -> list[list[Any]]:
+    """The values of all columns, and of the right side, at random points: a row for each equation with values there."""
+    sides = list(right) if right is not None else [fast(0)] * len(columns[0])
+    equations = [[*entries, side] for *entries, side in zip(*columns, sides, strict=True)]
+    wanted = (len(columns) + 8) // max(1, len(equations)) + 3
+    found = []
+    with balls.precise() as flint:
+        for _, at in islice(points([e for row in equations for e in row], 4 * wanted), 2 * wanted):
+            values = balls.values(equations, {name: flint.arb(x) for name, x in at.items()})
+            found += [row for row in values if all(v.is_finite() for v in row)]
+            if len(found) >= wanted * len(equations):
+                break
+    return found
 
-    listed = []
-    for point in range(count):
-        for e in expressions:
-            values = {s.name: random.Random(f"{s.name} {point}").uniform(0.3, 1.7) for s in e.free_symbols}
-            listed.append(number(e, values) if e.free_symbols else float(e))
-    return listed
 
-
-def _echelon(table: Any, width: int) -> tuple[Any, list[int]]:
-    """Reduced row echelon form; pivots are sought among the first `width` columns, from left to right."""
-    import numpy as np
-
-    rows = table / np.maximum(np.abs(table).max(axis=1, keepdims=True), 1e-300)
+def _echelon(rows: list[list[Any]], width: int) -> tuple[list[list[Any]], list[int]]:
+    """Reduced row echelon form of balls; pivots are sought among the first `width` columns, from left to right."""
+    rows = [list(row) for row in rows]
     pivots: list[int] = []
-    for column in range(width):
-        top = len(pivots)
-        if top == len(rows):
-            break
-        best = top + int(np.argmax(np.abs(rows[top:, column])))
-        if abs(rows[best, column]) < 1e-9:
-            continue
-        rows[[top, best]] = rows[[best, top]]
-        rows[top] /= rows[top, column]
-        factor = rows[:, column].copy()
-        factor[top] = 0
-        rows -= np.outer(factor, rows[top])
-        pivots.append(column)
+    with balls.precise():
+        for column in range(width):
+            top = len(pivots)
+            known = [
+                (int(row[column].rel_accuracy_bits()), k)
+                for k, row in enumerate(rows)
+                if k >= top and not row[column].contains(0)
+            ]
+            if not known:
+                continue
+            best = max(known)[1]
+            rows[top], rows[best] = rows[best], rows[top]
+            pivot = rows[top][column]
+            rows[top] = [v / pivot for v in rows[top]]
+            for k, row in enumerate(rows):
+                if k != top and not row[column].contains(0):
+                    rows[k] = [v - row[column] * t for v, t in zip(row, rows[top], strict=True)]
+            pivots.append(column)
     return rows, pivots
+
+
+def _rationals(entries: dict[int, Any], width: int) -> list[Any] | None:
+    """The simplest fractions within some balls, zero for all others; None if one of them is no simple fraction."""
+    import symengine
+
+    found = [symengine.Integer(0)] * width
+    for k, ball in entries.items():
+        with balls.precise():
+            fraction = _simplest(*(_fraction(end) for end in (ball.lower(), ball.upper())))
+        if abs(fraction.numerator) * fraction.denominator > 10**40:  # of a number that is not rational
+            return None
+        found[k] = symengine.Rational(fraction.numerator, fraction.denominator)
+    return found
+
+
+def _fraction(end: Any) -> Fraction:
+    mantissa, exponent = end.man_exp()
+    return Fraction(int(mantissa)) * Fraction(2) ** int(exponent)
+
+
+def _simplest(low: Fraction, high: Fraction) -> Fraction:
+    """The fraction with the smallest denominator between two numbers."""
+    if low <= 0 <= high:
+        return Fraction(0)
+    if high < 0:
+        return -_simplest(-high, -low)
+    whole = low.numerator // low.denominator
+    if whole == low:
+        return low
+    if whole + 1 <= high:
+        return Fraction(whole + 1)
+    return whole + 1 / _simplest(1 / (high - whole), 1 / (low - whole))
 
 
 def _natani(row: Row, variables: Sequence[Symbol], budget: Budget) -> Integrated | None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, combinations, islice
+from typing import Any
 
 import sympy
 from sympy import Expr, Symbol
@@ -25,16 +26,20 @@ from .sampling import Point, highest_rank, rank, value, values
 
 @dataclass(frozen=True)
 class HiddenFunction:
-    """A function g that is constant in every motion although only velocities were constrained.
+    """A function g that is constant along motions although only velocities were constrained.
 
-    function:      g
+    function:      g; an angle atan2(...) in it counts modulo 2 pi
     combination:   for each constraint the function c_a in dg = c_a omega^a; empty if they could not be written down
     how:           how it was found
+    where:         what must hold all along a motion for g to be constant, x != 0 for example; empty: in every motion
+    is_local:      whether g is constant near the configurations where it was found, and it is not known how far
     """
 
     function: Expr
     combination: tuple[Expr, ...]
     how: str
+    where: tuple[Any, ...] = ()
+    is_local: bool = False
 
 
 def constant_functions(
@@ -149,9 +154,13 @@ def _eliminated(
 def _level(g: Expr, number: int, points: Sequence[Point]) -> Expr:
     """The value of a known function: zero for a holonomic constraint, else a constant, of known sign perhaps."""
     at = [value(g, p) for p in points]
-    if all(abs(v) < 1e-25 for v in at):
+    if all(_is_zero(v) for v in at):
         return sympy.S.Zero
     return Symbol(f"level.{number}", real=True, **({"positive": True} if all(v > 0 for v in at) else {}))
+
+
+def _is_zero(ball: Any) -> bool:
+    return bool(ball.is_finite() and ball.contains(0))
 
 
 def _with_level(point: Point, level: Expr, g: Expr) -> Point:
@@ -168,7 +177,7 @@ def _solved(
     for z in simple:
         for branch in roots(g - level, z, budget):
             gaps = [value(fast(branch) - fast(z), _with_level(p, level, g)) for p in points]
-            if all(abs(gap) < 1e-15 for gap in gaps):
+            if all(_is_zero(gap) for gap in gaps):
                 yield z, branch
                 ways += 1
                 if ways == 2:

@@ -16,6 +16,8 @@ import sympy
 from sympy import Expr, Symbol
 
 from ..budget import Budget
+from ..model.checks import KNOWN
+from ..model.signs import sign_at_samples
 from ..symbolic import Fast, fast, gradient, jacobian, substitute, vanishes
 from .algebra import attempt, read, tidy
 
@@ -112,9 +114,16 @@ def potential(row: Row, variables: Sequence[Symbol], budget: Budget) -> Expr | N
     by_size = sorted(range(len(row)), key=lambda i: row[i].count_ops())
     for order in dict.fromkeys((tuple(by_size), tuple(reversed(by_size)), tuple(range(len(row))))):
         g = _quadratures(row, variables, order, budget)
-        if g is not None and makes_exact(sympy.S.One, g, row, variables):
-            return g
+        for form in () if g is None else dict.fromkeys((_real(g), g)):
+            if makes_exact(sympy.S.One, form, row, variables):
+                return form
     return None
+
+
+def _real(g: Expr) -> Expr:
+    """log(u) as log(-u) where u is negative, and |u| as u: what an antiderivative is for, near the points tried."""
+    plain = g.replace(sympy.Abs, lambda u: u)
+    return plain.replace(sympy.log, lambda u: sympy.log(-u) if sign_at_samples(u) == -1 else sympy.log(u))
 
 
 def _quadratures(row: Row, variables: Sequence[Symbol], order: Sequence[int], budget: Budget) -> Expr | None:
@@ -160,7 +169,7 @@ def _branches(integral: Any) -> list[Expr]:
         return []
     cases = max((len(p.args) for p in integral.atoms(sympy.Piecewise)), default=1)
     made = [integral.replace(sympy.Piecewise, lambda *a, k=k: a[min(k, len(a) - 1)][0]) for k in range(cases)]
-    return [e for e in dict.fromkeys(made) if not e.has(sympy.Integral, sympy.I, sympy.nan, sympy.zoo)]
+    return [e for e in dict.fromkeys(made) if all(isinstance(part, KNOWN) for part in sympy.preorder_traversal(e))]
 
 
 def _by_rules(expression: Expr, variable: Symbol) -> Expr:

@@ -178,9 +178,13 @@ class Reactions(Shown):
         import numpy as np
 
         def positive(matrix: Any) -> bool:
-            size = np.abs(matrix).max()
-            symmetric = np.abs(matrix - matrix.T).max() <= 1e-9 * size
-            return bool(symmetric and np.linalg.eigvalsh(matrix).min() > 1e-13 * size)
+            diagonal = np.diag(matrix)
+            if not (diagonal > 0).all():
+                return False
+            unit = np.sqrt(diagonal)  # with ones on the diagonal, units do not matter
+            scaled = matrix / np.outer(unit, unit)
+            symmetric = np.abs(scaled - scaled.T).max() <= 1e-9
+            return bool(symmetric and np.linalg.eigvalsh(scaled).min() > 1e-13)
 
         names = [p.name for p in self.system.parameters]
         states = states_on(self.system.constraints, self.system.coordinates, names)
@@ -224,9 +228,7 @@ class Reactions(Shown):
 
         at = virtual.complete_state(self.system, {**state, **(parameters or {})}, "reactions")
         p, n = self._numbers(at), len(self.system.coordinates)
-        border = np.block([[p["mass"], -p["forms"].T], [p["rows"], np.zeros((len(p["rows"]),) * 2)]])
-        right = np.concatenate([p["load"], -p["hidden"]])[:, 0]
-        solution = np.linalg.solve(border, right) if np.linalg.slogdet(border)[0] else right * np.nan
+        solution = _accelerations_and_multipliers(p)
         if not np.isfinite(solution).all():
             raise StartError(
                 "reactions: not determined at this state: the matrix is singular, or an expression has no value there."
@@ -261,6 +263,32 @@ class Reactions(Shown):
             "A multiplier belongs to its constraint as it is written: of twice the constraint it is half. "
             "The reaction does not depend on that.",
         ]
+
+
+def _accelerations_and_multipliers(p: Mapping[str, Any]) -> Any:
+    """The solution of  m a - omega^T lambda = f,  A a = -C  at one state; not-a-number where it is not determined.
+
+    Coordinates count in units in which their masses are one, constraints in units in which their rows are.
+    """
+    import numpy as np
+
+    def inverse(sizes: Any) -> Any:
+        return 1 / np.where(sizes > 0, sizes, 1.0)
+
+    m, A, omega = p["mass"], p["rows"], p["forms"]
+    inertia, reach = np.abs(np.diag(m)), np.abs(A).max(axis=0, initial=0)
+    d = inverse(np.where(inertia > 0, np.sqrt(inertia), reach))
+    r, w = (inverse(np.abs(rows * d).max(axis=1, initial=0)) for rows in (A, omega))
+    border = np.block(
+        [
+            [d[:, None] * m * d, -(w[:, None] * omega * d).T],
+            [r[:, None] * A * d, np.zeros((len(A), len(A)))],
+        ]
+    )
+    right = np.concatenate([d * p["load"][:, 0], -r * p["hidden"][:, 0]])
+    if not np.isfinite(border).all() or np.linalg.matrix_rank(border, tol=1e-13 * len(border)) < len(border):
+        return right * np.nan
+    return np.linalg.solve(border, right) * np.concatenate([d, w])
 
 
 @dataclass(frozen=True, repr=False)

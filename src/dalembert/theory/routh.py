@@ -109,6 +109,8 @@ class RouthReduction(Shown):
         return [
             f"{self.original.name}, reduced by {names}",
             ("Routhian", self.routhian),
+            *((f"force on {q}", f) for q, f in zip(self.system.coordinates, self.system.force, strict=True) if f != 0),
+            *(("constraint", sympy.Eq(c.expression, 0, evaluate=False)) for c in self.system.constraints),
             *((f"{p} stands for", e) for p, e in self.momenta.items()),
             "Along a motion of the reduced system, by quadrature:",
             *((str(v), e) for v, e in self.velocities.items()),

@@ -198,7 +198,14 @@ class Structure(Shown):
         if self._unnatural:
             return "; ".join(self._unnatural)
         told = "T = T2" if self._kinetic else "L has no part linear in the velocities (V stands for -L0)"
-        return f"{told}, the Lagrangian is free of time, and all forces come from the potential"
+        return f"{told}, the Lagrangian is free of time, and all forces come from the potential{self._besides}"
+
+    @property
+    def _besides(self) -> str:
+        """What acts besides the Lagrangian, as the end of a sentence about it."""
+        acting = ["the forces"] if not all(vanishes(f) for f in self.system.force) else []
+        acting += ["the reactions of the constraints"] if self.system.constraints else []
+        return f"; {' and '.join(acting)} act besides" if acting else ""
 
     @cached_property
     def _unnatural(self) -> tuple[str, ...]:
@@ -247,10 +254,10 @@ class Structure(Shown):
         moving = any(not vanishes(e.diff(fast(time))) for row in self._whole.mass for e in row)
         also = ", with the term da_jk/dt v_k besides" if moving else ""
         if self._is_gauge:
-            return f"the equations are those of kinetic energy T2 and potential V' = V - T0{also}"
+            return f"the equations are those of kinetic energy T2 and potential V' = V - T0{also}{self._besides}"
         return (
             f"the part linear in the velocities is dF/dt - F_t, so the equations are those of kinetic energy T2 and "
-            f"potential V' = V - T0 + F_t{also}"
+            f"potential V' = V - T0 + F_t{also}{self._besides}"
         )
 
     @cached_property
@@ -333,7 +340,14 @@ class Structure(Shown):
         if self.is_gyroscopic:
             parts.append(("gyroscopic matrix", self.gyroscopic_matrix))
             parts.append(f"Gyroscopic forces have the power {self.gyroscopic_power}.")
-        return [*parts, *self._verdicts(), "Explicit form:", *self.explicit]
+        holding = [Eq(c.expression, 0, evaluate=False) for c in s.constraints]
+        return [
+            *parts,
+            *self._verdicts(),
+            "Explicit form:",
+            *self.explicit,
+            *(["Constraints:", *holding] if holding else []),
+        ]
 
     def _verdicts(self) -> list[Part]:
         natural = f"{'Natural' if self.is_natural else 'Not natural'}: {self.natural_reason}."

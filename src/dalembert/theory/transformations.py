@@ -1,4 +1,4 @@
-"""Other descriptions of the same motion: other coordinates, q = g(Q, t), and other Lagrangians, L + dF(q, t)/dt.
+"""The same motion in other coordinates, q = g(Q, t).
 
 Under q = g(Q, t) velocities become v = dg/dQ V + dg/dt, and the Lagrangian is the old one with these put in. Equations are
 covariant: variational derivative of the new one = (variational derivative of the old one) . dg/dQ.
@@ -15,7 +15,6 @@ from typing import Any
 import sympy
 from sympy import Eq, Expr, Matrix, Symbol
 
-from ..budget import Budget, BudgetSpentError
 from ..decide.decimals import stated
 from ..errors import ModelError, StartError
 from ..model import checks
@@ -24,11 +23,9 @@ from ..model.kinematics import rate
 from ..model.system import System
 from ..model.thermal import mechanical
 from ..shown import Part, Shown
-from ..symbolic import fast, free_names, substitute, vanishes
+from ..symbolic import fast, free_names, substitute
 from .algebra import tidy
-from .integrability import curl
 from .lagrange import euler_lagrange, total_derivative
-from .primitive import primitive, rate_form
 from .sampling import highest_rank, points_on, values
 
 # other coordinates
@@ -303,76 +300,3 @@ def _shaped(value: Any, like: Sequence[Any]) -> Any:
 
     shape = np.broadcast_shapes(*(np.shape(x) for x in like))
     return float(value) if shape == () else np.broadcast_to(np.asarray(value, dtype=float), shape)
-
-
-# other Lagrangians
-
-
-@dataclass(frozen=True)
-class Gauge(Shown):
-    """Whether two Lagrangians give the same equations because they differ by dF/dt, and F(q, t); see `gauge_function`."""
-
-    equivalent: bool
-    function: Expr | None
-    reason: str
-
-    def __bool__(self) -> bool:
-        return self.equivalent
-
-    def _parts(self) -> list[Part]:
-        head = "Gauge equivalent" if self.equivalent else "Not gauge equivalent"
-        return [f"{head}: {self.reason}.", *([("F", self.function)] if self.function is not None else [])]
-
-
-def gauge_function(
-    first: Any, second: Any, coordinates: Sequence[Coordinate] | None = None, budget: Budget | None = None
-) -> Gauge:
-    """F(q, t) with second - first = dF/dt, for two systems or two Lagrangians (then with their coordinates).
-
-    The difference must be b_k(q, t) v_k + c(q, t) with db_k/dq_j = db_j/dq_k and db_k/dt = dc/dq_k; F follows by quadrature.
-    The result has `equivalent`, `function` and `reason`.
-    """
-    for given in (first, second):
-        mechanical(given, "gauge_function")
-    q, difference = _difference(first, second, coordinates)
-    variables = [*q, time]
-    form = rate_form(difference, q)
-    if form is None:
-        return Gauge(False, None, "the difference of the Lagrangians is not linear in the velocities")
-    for (i, j), defect in curl(form, variables).items():
-        if not vanishes(defect):
-            x, y = variables[i], variables[j]
-            what = "the force it adds depends on the velocities" if y != time else f"it adds a force along {x.name}"
-            return Gauge(False, None, f"mixed derivatives by {x} and {y} differ: {what}")
-    try:
-        F = primitive(difference, q, budget or Budget(seconds=5))
-    except (KeyboardInterrupt, BudgetSpentError):
-        F = None
-    if F is None:
-        told = "the difference is a total time derivative, but its quadrature was not found in closed form"
-        return Gauge(True, None, told)
-    return Gauge(True, F, "the difference of the Lagrangians is the total time derivative of F")
-
-
-def _difference(first: Any, second: Any, coordinates: Any) -> tuple[tuple[Coordinate, ...], Expr]:
-    systems = [s for s in (first, second) if isinstance(s, System)]
-    if not systems and coordinates is None:
-        raise ModelError("gauge_function: give the coordinates of two Lagrangians: gauge_function(L1, L2, [x, y]).")
-    q = systems[0].coordinates if coordinates is None else checks.coordinates(coordinates)
-    for s in systems:
-        if set(s.coordinates) != set(q):
-            names = [", ".join(c.name for c in group) for group in (s.coordinates, q)]
-            raise ModelError(
-                f"gauge_function: {s.name!r} has the coordinates {names[0]}, not {names[1]}. Compare Lagrangians in the same "
-                f"coordinates; change_coordinates brings one system to those of the other."
-            )
-    known = {s for c in q for s in (c, c.dot)}
-
-    def lagrangian(given: Any, role: str) -> Expr:
-        return (
-            given.lagrangian
-            if isinstance(given, System)
-            else checks.symbols(checks.expression(given, role), known, role)
-        )
-
-    return q, lagrangian(second, "second Lagrangian") - lagrangian(first, "first Lagrangian")

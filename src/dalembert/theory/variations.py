@@ -167,7 +167,7 @@ class Functional(Shown):
         """The integral along a curve {y: expression in the variable} between two values of the variable.
 
         Or along an extremal that was found before (with its end points and parameters); `plus` adds {y: expression} to
-        it: a variation. End points may be integrable singularities.
+        it: a variation. End points may be integrable singularities; an integral that diverges is an error.
         """
         from .extremals import functional_value
 
@@ -186,12 +186,14 @@ class Functional(Shown):
         """The curve through two points {x: ..., y: ...} that satisfies Euler's equation.
 
         by:     "quadrature" uses a first integral (one unknown; y, or x, does not occur in the integrand) and copes with a
-                vertical tangent or a singular integrand at the ends; "collocation" solves Euler's equation; "direct"
-                makes the discretised functional stationary and does not use Euler's equation. By default the first of
-                these that applies.
+                vertical tangent or a singular integrand at the ends, and with one turning point; "collocation" solves
+                Euler's equation; "direct" makes the functional stationary among polygons and does not use Euler's
+                equation. By default the first of these that applies.
         guess:  {y: expression in the variable} to begin with, otherwise the straight line
+
+        Stationary curves are found, whether least or not; `kind` says which, by the second variation.
         """
-        from .extremals import find_extremal
+        from .extremal_search import find_extremal
 
         return find_extremal(self, start, end, parameters, by, guess, nodes)
 

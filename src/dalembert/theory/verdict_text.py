@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+import sympy
 
 from ..model.coordinates import time
 from ..shown import Part, Table
 
 if TYPE_CHECKING:
+    from .hidden import HiddenFunction
     from .verdicts import Classification
 
 
@@ -67,15 +70,35 @@ def _numbers(c: Classification) -> Iterator[Part]:
 def _hidden(c: Classification) -> Iterator[Part]:
     if not c.hidden_count:
         return
-    yield f"{_counted(c.hidden_count, 'hidden function')}, constant in every motion:"
+    always = all(not h.where and not h.is_local for h in c.hidden_functions)
+    yield f"{_counted(c.hidden_count, 'hidden function')}{', constant in every motion' if always else ''}:"
     for k, h in enumerate(c.hidden_functions):
         yield f"g{k + 1}", h.function
+        yield from _extent(h, always)
     missing = c.hidden_count - len(c.hidden_functions)
     if missing > 0:
         yield f"  {missing} not found in closed form; tried: {', '.join(c.tried)}."
 
 
+def _extent(h: HiddenFunction, always: bool) -> Iterator[Part]:
+    """Where a hidden function is constant, if that is not everywhere; and what its angles mean."""
+    if h.is_local:
+        yield "    constant near the configurations where it was found; elsewhere it need not be."
+    elif h.where:
+        yield f"    constant as long as {' and '.join(_relation(r) for r in h.where)}."
+    elif not always:
+        yield "    constant in every motion."
+    if h.function.has(sympy.atan2):
+        yield "    angles atan2 count modulo 2*pi."
+
+
+def _relation(r: Any) -> str:
+    return f"{r.lhs} != 0" if isinstance(r, sympy.Ne) else str(r)
+
+
 def _remarks(c: Classification) -> Iterator[Part]:
+    for remark in c.remarks:
+        yield f"{remark}."
     for r in c.redundant:
         others = ", ".join(str(k + 1) for k in r.follows_from)
         yield f"constraint {r.constraint + 1} is redundant: " + (

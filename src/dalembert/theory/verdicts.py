@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import product
+from itertools import islice
 from typing import Any, Literal
 
 import sympy
 from sympy import Expr, Symbol
 
+from ..model.branches import branches
 from ..model.constraints import Constraint
 from ..model.coordinates import Coordinate, time
 from ..shown import Part, Shown
@@ -160,6 +161,7 @@ class Classification(Shown):
     is_complete:       whether brackets were followed to their end within the budget
     tried:             what the search for integrating factors went through
     note:              what was left undone, if anything
+    remarks:           constraints that were replaced by others with the same zeros, and where one says nothing
 
     Nonlinear constraints count in the rank; growth and hidden functions are those of the others.
     """
@@ -178,6 +180,7 @@ class Classification(Shown):
     variables: tuple[Symbol, ...]
     forms: tuple[tuple[Expr, ...], ...]
     _holonomic: int
+    remarks: tuple[str, ...] = ()
     _variations: tuple[tuple[Expr, ...], ...] = field(default=())
     _points: tuple[Point, ...] = field(default=())
 
@@ -244,24 +247,66 @@ class Classification(Shown):
         return parts(self)
 
 
+@dataclass(frozen=True, repr=False)
+class Branched(Shown):
+    """The verdict on constraints whose set has several branches: a classification of each.
+
+    Whatever a `Classification` has can be asked of all branches at once: `rank`, `is_holonomic`, ... are those of every
+    branch where all agree, and None where they differ.
+    """
+
+    name: str
+    expressions: tuple[Any, ...]
+    branches: tuple[Classification, ...]
+
+    def __getattr__(self, what: str) -> Any:
+        if what.startswith("_"):
+            raise AttributeError(what)
+        found = [getattr(b, what) for b in self.branches]
+        return found[0] if all(f == found[0] for f in found) else None
+
+    def _parts(self) -> Sequence[Part]:
+        listed = ", ".join(f"{e} = 0" for e in self.expressions if not isinstance(e, sympy.core.relational.Relational))
+        parts: list[Part] = [
+            f"{self.name}: {len(self.branches)} branches of {listed}; where they meet, the rank drops."
+        ]
+        for branch in self.branches:
+            parts += ["", *branch._parts()]
+        return parts
+
+
 def _rank_drops(c: Classification) -> tuple[RankDrop, ...]:
     n, base = len(c.coordinates), c._points[0]
     forms = [form[:n] for form in c.forms]
     functions = [fast(r.expression) for r in c.constraints if r.kind == "holonomic"]
-    general = highest_rank(forms, c._points)
+    general, usual = highest_rank(forms, c._points), _largest(values(forms, base))
     entering = {s for e in (*(e for form in forms for e in form), *functions) for s in e.free_symbols}
     names = [q.name for q in c.coordinates if q.name in {s.name for s in entering}]
-    starts: list[dict[str, Any]] = [dict.fromkeys(names, 0.0)]
-    if len(names) <= 4 and not functions:
-        starts += [dict(zip(names, corner, strict=True)) for corner in product((0.0, 1.0), repeat=len(names))]
-    starts += [{name: angle} for name in names for angle in (0.0, sympy.pi / 2, sympy.pi)]
     effort = max(4, 60 // max(1, len(functions)))
-    near = (projected(functions, {**base, **start}, names, steps=12) for start in starts[:effort])
     found: dict[tuple[float, ...], RankDrop] = {}
-    for point in (*c._points, *near):
+    for point in (*c._points, *islice(_special(forms, functions, base, names), effort)):
         grid = None if point is None else values(forms, point)
-        if point is None or grid is None or max(abs(v) for row in grid for v in row) > 1e12 or rank(grid) == general:
+        if point is None or grid is None or _largest(grid) > 1e12 * usual or rank(grid) == general:
             continue  # no such configuration, or a pole
         place = {q: float(point[q.name]) for q in c.coordinates if q.name in names}
         found.setdefault(tuple(place.values()), RankDrop(place, rank(grid)))
     return tuple(found.values())
+
+
+def _largest(grid: Any) -> float:
+    return max((float(abs(v)) for row in grid or () for v in row), default=0.0)
+
+
+def _special(forms: Sequence[Any], functions: list[Any], base: Point, names: list[str]) -> Iterator[Point | None]:
+    """Configurations where coordinates are 0, pi/2 or pi, and where a form, or a factor of its coefficients, vanishes."""
+    yield projected(functions, {**base, **dict.fromkeys(names, 0)}, names, steps=12)
+    for name in names:
+        for angle in (0, sympy.pi / 2, sympy.pi):
+            yield projected(functions, {**base, name: angle}, names, steps=12)
+    for form in forms:
+        entries = [e for e in form if e.free_symbols]
+        if entries and not functions:
+            yield projected([fast(e) for e in entries], base, names, steps=24)
+        for e in entries:
+            for branch in branches(e, e.free_symbols):
+                yield projected([*functions, *(fast(u) for u in branch.equations)], base, names, steps=24)

@@ -1,0 +1,226 @@
+"""The branches of a constraint: (x - 1)(y - z) = 0 has two, and (x - y)^2 = 0 is x - y = 0 written with a zero gradient.
+
+Where the gradient of a constraint vanishes on its own set there is no multiplier: no multiple of a zero row is a reaction.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from itertools import combinations, product
+from math import isfinite
+
+import sympy
+from sympy import Expr, Symbol
+
+from ..budget import Budget
+from ..errors import ModelError, ModelWarning
+from ..symbolic import number
+from .constraints import Constraint
+from .coordinates import Coordinate, Velocity
+
+LONGEST = 150
+"""Constraints of more operations are taken as they are: factoring them takes long."""
+
+
+@dataclass(frozen=True)
+class Branch:
+    """Equations that together are one way to satisfy a constraint.
+
+    equations:    expressions that all vanish; one, or those of a sum of squares
+    is_repeated:  whether the gradient of the constraint as it was given vanishes wherever they do
+    """
+
+    equations: tuple[Expr, ...]
+    is_repeated: bool
+
+
+def branches(expression: Expr, unknowns: Collection[Symbol]) -> tuple[Branch, ...]:
+    """The ways to satisfy expression = 0 for real values of the unknowns, by its factors and sums of squares.
+
+    A constraint that is neither a product, a power nor a sum of squares has one branch: itself. One that cannot be
+    satisfied because it is a sum of squares and a positive number has none.
+    """
+    if expression.count_ops() > LONGEST:
+        return (Branch((expression,), False),)
+    exact = expression.xreplace({f: sympy.Rational(str(f)) for f in expression.atoms(sympy.Float)})
+    # The links of a chain have one form with different names: it is taken apart once.
+    names = sorted(exact.free_symbols, key=lambda s: s.name)
+    plain = {s: Symbol(f"s{k:03d}", real=True, positive=s.is_positive) for k, s in enumerate(names)}
+    form = exact.xreplace(plain)
+    found = _taken_apart(form, frozenset(plain[s] for s in names if s in unknowns))
+    if found == (Branch((form,), False),):
+        return (Branch((expression,), False),)
+    back = {p: s for s, p in plain.items()}
+    return tuple(replace(b, equations=tuple(e.xreplace(back) for e in b.equations)) for b in found)
+
+
+@lru_cache(maxsize=256)
+def _taken_apart(form: Expr, unknowns: frozenset[Symbol]) -> tuple[Branch, ...]:
+    return tuple(dict.fromkeys(_branches(form, set(unknowns), 0)))
+
+
+def _branches(e: Expr, unknowns: set[Symbol], depth: int) -> Iterator[Branch]:
+    squares = _sum_of_squares(e, unknowns)
+    if squares is not None:
+        yield from _all_of(squares, unknowns, depth)
+        return
+    factors = [(b, k) for b, k in _factors(e, unknowns) if not (b.is_positive or b.is_negative)]
+    if not factors:
+        return
+    if len(factors) > 1 and all(k == 1 for _, k in factors) and _apart([b for b, _ in factors], unknowns):
+        yield Branch((e,), False)
+        return
+    if len(factors) == 1 and factors[0][1] == 1:
+        yield from _of_factor(factors[0][0], e, unknowns, depth)
+        return
+    for base, power in factors:
+        for branch in _of_factor(base, base, unknowns, depth):
+            yield replace(branch, is_repeated=branch.is_repeated or power > 1)
+
+
+def _apart(factors: list[Expr], unknowns: set[Symbol]) -> bool:
+    """Whether no two of some factors vanish together because they differ by a constant, as s - l and s + l do."""
+
+    def differ(a: Expr, b: Expr) -> bool:
+        return any(not sympy.expand(c).free_symbols & unknowns for c in (a - b, a + b))
+
+    return all(differ(a, b) for a, b in combinations(factors, 2))
+
+
+def _of_factor(base: Expr, as_given: Expr, unknowns: set[Symbol], depth: int) -> Iterator[Branch]:
+    """The branches of a factor that has no rational factors: a quadratic one may have real ones, or be a sum of squares."""
+    terms = _squares_completed(base, unknowns)
+    if terms is None or depth > 3:
+        yield Branch((as_given,), False)
+    elif len({c > 0 for c, _ in terms}) == 1:
+        if not any(form.is_number for _, form in terms):
+            yield from _all_of([form for _, form in terms], unknowns, depth)
+    elif len(terms) == 2 and not any(form.is_number for _, form in terms):
+        (a, first), (b, second) = terms
+        for sign in (1, -1):
+            yield Branch((sympy.sqrt(abs(a)) * first + sign * sympy.sqrt(abs(b)) * second,), False)
+    else:
+        yield Branch((as_given,), False)
+
+
+def _all_of(equations: list[Expr], unknowns: set[Symbol], depth: int) -> Iterator[Branch]:
+    """All of some equations at once, each by one of its own branches."""
+    for chosen in product(*(list(_branches(e, unknowns, depth + 1)) for e in equations)):
+        yield Branch(tuple(dict.fromkeys(e for b in chosen for e in b.equations)), True)
+
+
+def _factors(e: Expr, unknowns: set[Symbol]) -> list[tuple[Expr, int]]:
+    """The factors of the numerator that contain an unknown, with their powers."""
+
+    def factored() -> list[tuple[Expr, int]]:
+        listed = sympy.factor_list(sympy.fraction(sympy.together(e))[0])[1]
+        return [(sympy.sympify(b), int(k)) for b, k in listed if b.free_symbols & unknowns]
+
+    try:
+        return Budget(seconds=1.0).call(factored) or [(e, 1)]
+    except sympy.PolynomialError:
+        return [(e, 1)]
+
+
+def _sum_of_squares(e: Expr, unknowns: set[Symbol]) -> list[Expr] | None:
+    """What must vanish for a sum of even powers with coefficients of one sign to vanish; None if it is not such a sum."""
+    terms = sympy.Add.make_args(e)
+    if len(terms) < 2:
+        return None
+    bases, signs = [], set()
+    for term in terms:
+        constant, rest = term.as_independent(*unknowns, as_Add=False)
+        power = sympy.sympify(rest).as_base_exp()
+        if not (power[1].is_Integer and power[1] > 0 and power[1] % 2 == 0):
+            return None
+        if not (constant.is_positive or constant.is_negative):
+            return None
+        bases.append(power[0])
+        signs.add(bool(constant.is_positive))
+    return bases if len(signs) == 1 else None
+
+
+def _squares_completed(e: Expr, unknowns: set[Symbol]) -> list[tuple[Expr, Expr]] | None:
+    """A quadratic polynomial with numbers for coefficients as a sum of c l^2 with linear l (Lagrange); None if it is none."""
+    names = sorted(e.free_symbols & unknowns, key=str)
+    if e.free_symbols - set(names) or not e.is_polynomial(*names):
+        return None
+    polynomial = sympy.Poly(e, *names)
+    if polynomial.total_degree() != 2 or not all(c.is_Rational for c in polynomial.coeffs()):
+        return None
+    z = sympy.Matrix([sympy.S.One, *names])
+    n = len(z)
+    G = sympy.zeros(n, n)
+    for powers, c in polynomial.terms():
+        i, j = ([k + 1 for k, p in enumerate(powers) for _ in range(p)] + [0, 0])[:2]
+        G[i, j] += c / 2
+        G[j, i] += c / 2
+    terms: list[tuple[Expr, Expr]] = []
+    while not G.is_zero_matrix:
+        # The constant comes last, so that a number besides squares is seen as such.
+        pivots = [k for k in (*range(1, n), 0) if G[k, k] != 0]
+        if pivots:
+            row, c = G[pivots[0], :], G[pivots[0], pivots[0]]
+            terms.append((1 / c, (row * z)[0]))
+            G = G - row.T * row / c
+            continue
+        i, j = next((a, b) for a in range(n) for b in range(a + 1, n) if G[a, b] != 0)
+        a, b, c = G[i, :], G[j, :], G[i, j]
+        terms += [(1 / (2 * c), ((a + b) * z)[0]), (-1 / (2 * c), ((a - b) * z)[0])]
+        G = G - (a.T * b + b.T * a) / c
+    return terms
+
+
+def changes_sign(expression: Expr) -> bool:
+    """Whether an expression has values of both signs, at points of both signs and of many sizes: then it vanishes between."""
+    import random
+
+    seen: set[bool] = set()
+    rng = random.Random(3)
+    for _ in range(60):
+        point = {s.name: rng.choice((1, -1)) * 10 ** rng.uniform(-3, 3) for s in expression.free_symbols}
+        point |= {s.name: abs(point[s.name]) for s in expression.free_symbols if s.is_positive}
+        value = number(expression, point)
+        seen |= {value > 0} if isfinite(value) and value else set()
+        if {True, False} <= seen:
+            return True
+    return False
+
+
+def check(name: str, constraints: Sequence[Constraint], coordinates: Sequence[Coordinate]) -> None:
+    """Refuse a constraint whose gradient vanishes wherever it holds; warn of one with several branches."""
+    unknowns = {s for q in coordinates for s in (q, q.dot)}
+    for c in constraints:
+        found = branches(c.expression, unknowns)
+        if not found:
+            raise ModelError(
+                f"{name}: no configuration satisfies {c.expression} = 0: it is a sum of squares and a positive number."
+            )
+        repeated = [b for b in found if b.is_repeated]
+        if repeated:
+            better = ", ".join(str(e) for e in repeated[0].equations)
+            raise ModelError(
+                f"{name}: the gradient of {c.expression} vanishes wherever {better} does, so the constraint has no "
+                f"multiplier there. Write {better} in constraints=[...] instead."
+            )
+        factors = [b.equations[0] for b in found if changes_sign(b.equations[0])]
+        if len(factors) > 1:
+            _warn(name, c, factors)
+
+
+def _warn(name: str, c: Constraint, factors: Sequence[Expr]) -> None:
+    idle = [f for f in factors if not any(isinstance(s, Velocity) for s in f.free_symbols)]
+    listed = " or ".join(f"{f} = 0" for f in factors)
+    told = f"{name}: the constraint {c.expression} = 0 is a product: it holds where {listed}. "
+    if idle and len(idle) < len(factors):
+        rest = [f for f in factors if f not in idle]
+        told += f"Where {idle[0]} = 0 it says nothing about the velocities. Write {rest[0]} if that is meant."
+    else:
+        told += (
+            f"A motion stays on the branch of its start, and where two of them meet there are no multipliers. Write the "
+            f"factor that is meant: {factors[0]} or {factors[1]}."
+        )
+    warnings.warn(told, ModelWarning, stacklevel=4)

@@ -1,0 +1,89 @@
+"""Functions that read a System say what they leave out: forces, dissipation, constraints."""
+
+from __future__ import annotations
+
+import pytest
+
+import dalembert as da
+from dalembert import cos
+from dalembert.symbolic import vanishes
+
+x, y = da.coordinates("x y")
+m, k, c = da.parameters("m k c", positive=True)
+PLAIN = {"kinetic": m * (x.dot**2 + y.dot**2) / 2, "potential": k * x**2 / 2}
+
+
+def made(**more):
+    return da.System("s", [x, y], **{**PLAIN, **more})
+
+
+@pytest.mark.parametrize(
+    ("more", "reason"),
+    [
+        ({"forces": {x: -c * x.dot}}, "forces on x"),
+        ({"dissipation": c * y.dot**2 / 2}, "forces on y"),
+        ({"constraints": [x - 2 * y]}, "constraint"),
+        ({"constraints": [x.dot - x * y.dot]}, "constraint"),
+    ],
+)
+def test_gauge_function_compares_what_acts_besides(more, reason):
+    free, other = made(), made(**more)
+    for pair in ((free, other), (other, free), (other, PLAIN["kinetic"] - PLAIN["potential"])):
+        found = da.gauge_function(*pair)
+        assert not found and reason in found.reason
+    assert da.gauge_function(other, other)  # control: with the same forces and constraints
+
+
+def test_gauge_function_of_forced_systems():
+    shift = (x * y).diff(x) * x.dot + (x * y).diff(y) * y.dot
+    lagrangian = PLAIN["kinetic"] - PLAIN["potential"]
+    first = da.System("first", [x, y], lagrangian=lagrangian, forces={x: -c * x.dot}, constraints=[x - 2 * y])
+    second = da.System(
+        "second", [x, y], lagrangian=lagrangian + shift, forces={x: -c * x.dot}, constraints=[6 * y - 3 * x]
+    )
+    found = da.gauge_function(first, second)
+    assert found and vanishes(found.function - x * y)
+    other = da.System("other", [x, y], lagrangian=lagrangian + shift, forces={x: -c * x.dot}, constraints=[x - 3 * y])
+    assert not da.gauge_function(first, other)
+
+
+def test_structure_says_what_acts_besides_the_potential():
+    text = str(da.structure(made(forces={x: cos(y)}, constraints=[x - y])))
+    assert "the forces and the reactions of the constraints act besides" in text
+    assert "= lambda_1 + cos(y)" in text and "x - y = 0" in text
+    assert "act besides" not in str(da.structure(made()))  # control
+
+
+def test_the_reduced_system_shows_its_forces():
+    text = str(da.routh(made(dissipation=c * x.dot**2 / 2)))
+    assert "force on x:  -c*x.dot" in text
+    assert "force on" not in str(da.routh(made()))
+
+
+def test_reactions_in_any_units():
+    """Equal motions with masses and lengths in other units: the reactions scale, and positive definite stays so."""
+    ropes = []
+    for mass, length in ((1, 1), (1e-27, 1e-9), (1e24, 1e12)):
+        s = da.System(
+            "rope", [x, y], kinetic=mass * (x.dot**2 + y.dot**2 / 1e6) / 2, constraints=[x**2 + y**2 - length**2]
+        )
+        found = da.reactions(s)
+        assert found.is_positive_definite
+        numbers = found.at({x: 0.6 * length, y: 0.8 * length, x.dot: 0.8 * length, y.dot: -0.6 * length})
+        ropes.append([numbers.forces[q] / (mass * length) for q in (x, y)])
+    assert ropes[1] == pytest.approx(ropes[0], rel=1e-9)
+    assert ropes[2] == pytest.approx(ropes[0], rel=1e-9)
+
+
+def test_hamilton_principle_sees_a_light_coordinate():
+    """A path that is wrong along a coordinate of little mass is not stationary, whatever the other weighs."""
+    import numpy as np
+
+    from dalembert.run.principle import hamilton_principle
+
+    s = da.System("two", [x, y], kinetic=x.dot**2 / 2 + 1e-14 * y.dot**2 / 2, potential=x**2 / 2 + 1e-14 * y**2 / 2)
+    times = np.linspace(0, 1, 129)
+    right = {x: np.cos(times), y: np.sin(times), da.time: times}
+    wrong = {**right, y: np.sin(times) + 0.1 * np.sin(3 * times)}
+    assert hamilton_principle(right, system=s).is_stationary
+    assert not hamilton_principle(wrong, system=s).is_stationary
