@@ -249,6 +249,20 @@ def test_a_small_solution_is_shown_with_its_digits():
         assert f"{size:.12g}" in str(found)
 
 
+@pytest.mark.parametrize(
+    ("equation", "ends"),
+    [
+        (exp(Rational(81, 50) - 1.163 * x) - 1.933 * x - Rational(393, 500), (-5.0, 6.0)),
+        (sin(1.298 * x - Rational(7, 200)) - 1.303 * x - Rational(99, 100), (-6.8, 3.9)),
+    ],
+)
+def test_enclosures_are_as_narrow_as_rounding_allows(equation, ends):
+    """Krawczyk's operator alone hardly makes these boxes narrower, in which the solution is proved at once."""
+    problem = Problem([fast(equation)], ["x"], [], {})
+    (root,) = isolate(problem, np.array([ends[0]]), np.array([ends[1]]), Budget(1000)).roots
+    assert root.hi[0] - root.lo[0] < 1e-13 * abs(root.lo[0])
+
+
 # short forms
 
 

@@ -14,7 +14,7 @@ from dalembert.run.existence import existence
 x, y, theta = da.coordinates("x y theta")
 m, k, a = da.parameters("m k a", positive=True)
 ANGLES = {"theta", "theta1", "theta2", "phi", "psi"}
-ENERGY, TIME = da.parameters("unit_energy unit_time", positive=True)
+ENERGY, TIME, FACTOR = da.parameters("unit_energy unit_time factor", positive=True)
 
 
 def unit(q):
@@ -23,7 +23,7 @@ def unit(q):
 
 
 def in_units(system):
-    """The same system with q' = unit q, t' = unit_time t, L' = unit_energy L."""
+    """The same system with q' = unit q, t' = unit_time t, L' = unit_energy L; constraints are multiplied by a factor."""
     q = system.coordinates
     lengths = {c: sympy.S.One if c.name in ANGLES else unit(c) for c in q}
     places = {c: c / lengths[c] for c in q} | {c.dot: c.dot * TIME / lengths[c] for c in q}
@@ -35,7 +35,7 @@ def in_units(system):
     forces = {c: ENERGY / lengths[c] * put(f) for c, f in zip(q, system.forces, strict=True) if f != 0}
     return da.System(
         system.name, q, **kinds, forces=forces, dissipation=ENERGY / TIME * put(system.dissipation),
-        constraints=[put(c.expression) for c in system.constraints],
+        constraints=[FACTOR ** (i + 1) * put(c.expression) for i, c in enumerate(system.constraints)],
     )  # fmt: skip
 
 
@@ -43,7 +43,8 @@ def numbers(system, rng, decades):
     """Factors by random powers of ten; one of a length that serves all coordinates, so that they may stay coupled."""
     length, time, mass = 10.0 ** rng.integers(-decades, decades + 1, 3)
     found = {unit(c): length for c in system.coordinates if c.name not in ANGLES}
-    return found, {ENERGY: mass * length**2 / time**2, TIME: time}, float(time)
+    others = {ENERGY: mass * length**2 / time**2, TIME: time}
+    return found, others | ({FACTOR: 10.0 ** rng.integers(-14, 15)} if system.constraints else {}), float(time)
 
 
 def same(system, parameters, box, rng, decades=12):

@@ -332,7 +332,8 @@ def _regions(problem: Problem, whole: Found, sought: Sequence[Coordinate], width
     lo, hi = np.concatenate([a for a, _ in boxes]), np.concatenate([b for _, b in boxes])
     spread = np.random.default_rng(2).uniform(lo.min(axis=0) - width / 2, hi.max(axis=0) + width / 2, (32, len(width)))
     slopes = problem.at(np.hstack([spread, np.zeros((32, problem.m))]))[1]
-    return tuple(_region(problem, lo[k], hi[k], sought, width, slopes) for k in _touching(lo, hi, width))
+    parts = sorted(_touching(lo, hi, width), key=lambda k: (lo[k].min(axis=0) / width).round(6).tolist())
+    return tuple(_region(problem, lo[k], hi[k], sought, width, slopes) for k in parts)
 
 
 def _touching(lo: Array, hi: Array, width: Array) -> list[Array]:

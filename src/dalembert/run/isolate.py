@@ -337,15 +337,13 @@ def _verify(problem: Problem, lo: Array, hi: Array, found: Found) -> None:
     with np.errstate(invalid="ignore"):
         near = (np.abs(start - (lo / 2 + hi / 2)) <= 2 * size + ROUNDING * np.abs(start)).all(axis=1)
     start, size = start[near], size[near]
-    # The point itself, as a box, shows how far rounding moves it: no smaller box can be proved.
-    lower, upper, *_ = problem.krawczyk(start, start)
-    blur = np.nan_to_num(np.maximum(upper - start, start - lower), posinf=0.0)
+    blur = _blur(problem, start)
     for factor in (1.2, 0.5, 0.1, 1e-2, 1e-4, 1e-6, 0.0):
         new = ~_covered(found.roots, start, start)
         start, size, blur = start[new], size[new], blur[new]
         if not len(start):
             return
-        reach = np.maximum(factor * size, 4 * blur + 4 * np.spacing(np.abs(start)))
+        reach = np.maximum(factor * size, blur)
         box = start - reach, start + reach
         proved, lower, upper = problem.proves(*box)
         inner = tightened(problem, lower[proved], upper[proved])
@@ -354,9 +352,29 @@ def _verify(problem: Problem, lo: Array, hi: Array, found: Found) -> None:
                 found.roots.append(Root(a, b, c, d, problem.k <= problem.n + problem.m))
 
 
+def _blur(problem: Problem, x: Array) -> Array:
+    """How small a box about a point can be to be proved: a few times what rounding moves the point itself, as a box."""
+    lower, upper, *_ = problem.krawczyk(x, x)
+    moved = np.nan_to_num(np.maximum(upper - x, x - lower), posinf=0.0)
+    return np.asarray(4 * moved + 4 * np.spacing(np.abs(x)))
+
+
 def tightened(problem: Problem, lo: Array, hi: Array) -> Boxes:
-    """Enclosures of solutions, made as narrow as Krawczyk's operator makes them."""
-    for _ in range(60 if len(lo) else 0):
+    """Enclosures of solutions, each the only one there, made as narrow as rounding allows.
+
+    Krawczyk's operator makes a box narrower in proportion to its norm, which may be near one; so it is first looked whether
+    a small box about the place where Newton's method leads can be proved to hold the solution.
+    """
+    if not len(lo):
+        return lo, hi
+    x = newton(problem, np.clip(lo / 2 + hi / 2, lo, hi))
+    x = np.where(np.isfinite(x), x, lo)
+    reach = _blur(problem, x)
+    for factor in (2.0**24, 2.0**12, 2.0**6, 1.0):
+        proved, lower, upper = problem.proves(x - factor * reach, x + factor * reach)
+        proved &= ((x - factor * reach >= lo) & (x + factor * reach <= hi)).all(axis=1)
+        lo, hi = np.where(proved[:, None], lower, lo), np.where(proved[:, None], upper, hi)
+    for _ in range(60):
         lower, upper, *_ = problem.krawczyk(lo, hi)
         new = np.maximum(lo, lower), np.minimum(hi, upper)
         if not (new[1] - new[0] < 0.99 * (hi - lo)).any():

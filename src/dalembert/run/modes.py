@@ -160,7 +160,7 @@ def _conservative(numbers: Numbers) -> list[Mode]:
     modes = []
     for w, u in zip(squares, vectors.T, strict=True):
         s = 0j if abs(w) <= 1e-12 * size else complex(np.sqrt(-w)) if w < 0 else complex(0, np.sqrt(w))
-        modes.append(Mode(s / numbers.time, _named(numbers, _turned(numbers.basis @ u))))
+        modes.append(Mode(s / numbers.time, _named(numbers, _turned(numbers, numbers.basis @ u))))
     return modes
 
 
@@ -178,16 +178,20 @@ def _general(numbers: Numbers) -> list[Mode]:
         u = numbers.displacements @ vectors[: numbers.displacements.shape[1], k]
         mass = float(np.real(u.conj() @ numbers.M @ u))
         modes.append(
-            Mode(complex(exponents[k]) / numbers.time, _named(numbers, _turned(u / np.sqrt(mass) if mass > 0 else u)))
+            Mode(
+                complex(exponents[k]) / numbers.time,
+                _named(numbers, _turned(numbers, u / np.sqrt(mass) if mass > 0 else u)),
+            )
         )
     return modes
 
 
-def _turned(u: Array) -> Array:
-    """The same motion with its largest component real and positive."""
+def _turned(numbers: Numbers, u: Array) -> Array:
+    """The same motion with its largest component, that of the largest kinetic energy, real and positive."""
     if not np.abs(u).any():
         return u
-    lead = u[int((np.abs(u) > 0.999 * np.abs(u).max()).argmax())]
+    size = np.abs(u) * np.sqrt(np.abs(np.diag(numbers.M)))
+    lead = u[int((size > 0.999 * size.max()).argmax())]
     return np.asarray(u * np.conj(lead) / abs(lead))
 
 

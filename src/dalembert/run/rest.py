@@ -20,7 +20,7 @@ from ..theory.lagrange import multipliers, reaction
 from ..theory.linear import steady_balance
 from .enclosure import Enclosure
 from .interval import Interval
-from .isolate import balance
+from .isolate import balance, rank
 from .values import Array
 
 
@@ -102,7 +102,7 @@ def _silent(plain: Sequence[Fast], forms: Sequence[Sequence[Fast]]) -> bool:
     zero = [i for i, e in enumerate(plain) if vanishes(e)]
     constant = [i for i in zero if all(not w[i].free_symbols for w in forms)]
     block = np.array([[float(w[i]) for i in constant] for w in forms]).reshape(len(forms), len(constant))
-    return bool(np.linalg.matrix_rank(block) == len(forms)) if constant else False
+    return rank(block) == len(forms) if constant else False
 
 
 def _samples(
@@ -137,8 +137,8 @@ def _common_kernel(matrices: Array) -> tuple[Array, Array]:
     stacked = matrices.reshape(-1, matrices.shape[2])
     rows, columns = balance(stacked[None])
     _, found, right = np.linalg.svd(stacked * rows[0][:, None] * columns[0], full_matrices=True)
-    rank = int((found > 1e-11 * found.max(initial=0)).sum())
-    return np.asarray(right[rank:]), columns[0]
+    held = int((found > 1e-11 * found.max(initial=0)).sum())
+    return np.asarray(right[held:]), columns[0]
 
 
 def _echelon(rows: Array, units: Array) -> tuple[Array, tuple[int, ...]]:

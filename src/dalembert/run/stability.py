@@ -54,7 +54,8 @@ class Numbers:
         self.units = u = _unit(np.sqrt(np.abs(np.diag(M))))
         M, D, S = (u[:, None] * a * u for a in (M, D, S))
         rows = _unit(np.abs(rates * u).max(axis=1, initial=0))[:, None]
-        self.forms, self.rates, drifts = forms * u, rows * rates * u, rows * drifts * u
+        self.forms = forms * u * _unit(np.abs(forms * u).max(axis=1, initial=0))[:, None]
+        self.rates, drifts = rows * rates * u, rows * drifts * u
         fastest = max(np.sqrt(np.abs(S).max(initial=0)), np.abs(D).max(initial=0), np.abs(drifts).max(initial=0))
         self.time = t = float(_unit(np.array(fastest)))
         self.M, self.D, self.S, self.drifts = M, t * D, t * t * S, t * drifts

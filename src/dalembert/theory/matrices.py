@@ -31,8 +31,13 @@ def part(matrix: Matrix, sign: int) -> Matrix:
     part = ((matrix + sign * matrix.T) / 2).applyfunc(neat)
     if part.free_symbols or matrix.free_symbols or not matrix.has(sympy.Float):
         return part
-    size = max((size_of(e) for e in matrix), default=0.0)
-    return part.applyfunc(lambda e: sympy.S.Zero if size_of(e) <= 1e-13 * size else e)
+
+    def entry(i: int, j: int) -> Expr:
+        """Compared with what has its unit: the entries it is made of, and those on the diagonal."""
+        beside = size_of(matrix[i, j]) + size_of(matrix[j, i]) + (size_of(matrix[i, i]) * size_of(matrix[j, j])) ** 0.5
+        return sympy.S.Zero if size_of(part[i, j]) <= 1e-13 * beside else part[i, j]
+
+    return Matrix(*matrix.shape, entry)
 
 
 def is_zero(matrix: Matrix) -> bool:
@@ -51,10 +56,12 @@ def pivots(rows: Matrix) -> tuple[int, ...]:
     rng = random.Random(1)
     values = {s.name: rng.uniform(0.3, 1.7) for s in sorted(rows.free_symbols, key=str)}
     sample = np.array([number(fast(e), values) for e in rows], dtype=float).reshape(rows.shape)
+    sizes = np.abs(sample).max(axis=1, initial=0, keepdims=True)
+    sample = sample / np.where(sizes > 0, sizes, 1.0)  # a constraint may be multiplied by any number
     found: list[int] = []
     for j in reversed(range(rows.cols)):
         chosen = sample[:, [*found, j]]
-        if np.linalg.svd(chosen, compute_uv=False)[-1] > 1e-9 * max(np.abs(sample).max(initial=0), 1e-300):
+        if np.linalg.svd(chosen, compute_uv=False)[-1] > 1e-9:
             found.append(j)
         if len(found) == rows.rows:
             return tuple(sorted(found))
