@@ -320,12 +320,15 @@ def compose(
     for k, s in enumerate(systems):
         if not isinstance(s, System):
             raise ModelError(f"compose: got {s!r}. Expected systems or assemblies: compose(name, A, B, interaction=V).")
-        for kind, symbols in (("a coordinate", s.coordinates), ("an entropy", s.entropies)):
+        for one, many, symbols in (
+            ("a coordinate", "Coordinates", s.coordinates),
+            ("an entropy", "Entropies", s.entropies),
+        ):
             before = {c.name for other in systems[:k] for c in (*other.coordinates, *other.entropies)}
             if shared := sorted({c.name for c in symbols} & before):
                 raise ModelError(
-                    f"compose: {', '.join(shared)} is {kind} of {s.name} and of a system before it. Coordinates and entropies "
-                    f"are known by their names: make those of {s.name} with other names."
+                    f"compose: {', '.join(shared)} is {one} of {s.name} and of a system before it. {many} are known by their "
+                    f"names: make those of {s.name} with other names."
                 )
     extra = [checks.expression(c, "constraint") for c in _flat(constraints)]
     given = [s.arguments for s in systems]
