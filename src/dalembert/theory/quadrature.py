@@ -11,7 +11,7 @@ Array = Any
 GAUSS = 6
 """Points per panel."""
 
-DEPTH = 22
+DEPTH = 18
 """Panels are bisected so often: the distance from an end then is near the square root of the rounding unit."""
 
 WATCHED, FALLEN = 8, 0.3
