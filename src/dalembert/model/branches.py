@@ -10,14 +10,13 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import combinations, product
-from math import isfinite
 
 import sympy
 from sympy import Expr, Symbol
 
 from ..budget import Budget
+from ..decide.zero import sign_at_samples
 from ..errors import ModelError, ModelWarning
-from ..symbolic import number
 from .constraints import Constraint
 from .coordinates import Coordinate, Velocity
 
@@ -175,19 +174,8 @@ def _squares_completed(e: Expr, unknowns: set[Symbol]) -> list[tuple[Expr, Expr]
 
 
 def changes_sign(expression: Expr) -> bool:
-    """Whether an expression has values of both signs, at points of both signs and of many sizes: then it vanishes between."""
-    import random
-
-    seen: set[bool] = set()
-    rng = random.Random(3)
-    for _ in range(60):
-        point = {s.name: rng.choice((1, -1)) * 10 ** rng.uniform(-3, 3) for s in expression.free_symbols}
-        point |= {s.name: abs(point[s.name]) for s in expression.free_symbols if s.is_positive}
-        value = number(expression, point)
-        seen |= {value > 0} if isfinite(value) and value else set()
-        if {True, False} <= seen:
-            return True
-    return False
+    """Whether an expression has values of both signs: then it vanishes between."""
+    return sign_at_samples(expression, (s.name for s in expression.free_symbols if s.is_positive), 60) == 0
 
 
 def check(name: str, constraints: Sequence[Constraint], coordinates: Sequence[Coordinate]) -> None:
