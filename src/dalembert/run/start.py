@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from typing import Literal
 
 import numpy as np
@@ -12,14 +11,19 @@ import numpy as np
 from ..discrete.equations import interior_residual, interior_unknowns, momentum_minus, step_velocity
 from ..discrete.flow import beginnings
 from ..discrete.system import DiscreteSystem
-from ..engine.machine import PointMap
 from ..errors import StartError
 from ..model.coordinates import Coordinate, Entropy, step, time
 from ..model.system import System
 from ..stepmap import Block, pointwise
 from ..symbolic import fast, free_names, jacobian, substitute
 from ..theory import pointwise as maps
+from .candidates import candidates
 from .values import Array, Values, by_name, columns, lanes
+from .values import point_map as point_map
+from .velocities import Search, velocities
+
+SHOWN = 6
+"""How many candidates a message lists."""
 
 OFF = 1e-9
 """A start is on the constraints if their value is below this, relative to the size of what enters them."""
@@ -40,9 +44,8 @@ class Start:
     lanes: int | None
     entropies: Array
     """One column per entropy; none in a mechanical system."""
-
-
-point_map = lru_cache(maxsize=256)(PointMap)
+    near: Array | None = None
+    """Velocities given along with momenta, to say which branch is meant; NaN where there is none."""
 
 
 def read_start(
@@ -52,10 +55,12 @@ def read_start(
     fixed: int,
     usual: Kind = "velocity",
     entropies: Sequence[Entropy] = (),
+    branches: bool = False,
 ) -> tuple[Start, list[int]]:
     """What a start dictionary says; also which velocities it leaves out, at most `fixed` of them.
 
-    `usual` is the kind of start to ask for if only positions are given.
+    `usual` is the kind of start to ask for if only positions are given. With `branches` velocities beside momenta say
+    which of the velocities that belong to them is meant.
     """
     keys = [s for q in coordinates for s in (q, q.dot, q.momentum, q.at(0), q.at(1))]
     found = by_name(given, [*keys, *entropies, time], "start")
@@ -65,10 +70,13 @@ def read_start(
     if not np.isfinite(t0):
         raise StartError(f"start: time = {t0}. Give the time of the start, one number.")
     count = lanes(found, parameters)
+    speeds = [q.dot.name for q in coordinates]
+    both = branches and any(q.momentum.name in found for q in coordinates) and any(n in found for n in speeds)
+    beside = {n: found.pop(n, np.array(np.nan)) for n in speeds} if both else {}
     kind = _kind(coordinates, found) or usual
     first = [q.at(0).name if kind == "two positions" else q.name for q in coordinates]
     second = {
-        "velocity": [q.dot.name for q in coordinates],
+        "velocity": speeds,
         "momentum": [q.momentum.name for q in coordinates],
         "two positions": [q.at(1).name for q in coordinates],
     }[kind]
@@ -82,7 +90,8 @@ def read_start(
         example = ", ".join(f"{n}: ..." for n in cold)
         raise StartError(f"start: no value for the entropy {', '.join(cold)}. Add start={{{example}}}.")
     begun = columns(filled, first, count), columns(filled, second, count)
-    start = Start(kind, float(t0), *begun, count, columns(filled, warm, count))
+    near = columns(beside, speeds, count) if both else None
+    start = Start(kind, float(t0), *begun, count, columns(filled, warm, count), near)
     return start, [second.index(n) for n in lacking]
 
 
@@ -122,7 +131,10 @@ def resolve_start(system: System, given: Values, parameters: dict[str, Array], r
     `rows` are the parameters as columns, one row per lane.
     """
     supplied = sum(c.is_linear for c in system.constraints)
-    start, missing = read_start(system.coordinates, given, parameters, supplied, entropies=system.entropies)
+    free = not maps.legendre_block(system, False).is_linear
+    start, missing = read_start(
+        system.coordinates, given, parameters, supplied, entropies=system.entropies, branches=free
+    )
     rows = np.broadcast_to(rows, (len(start.q), rows.shape[1])) if len(rows) == 1 else rows
     if start.kind == "two positions":
         if system.holonomic:
@@ -131,14 +143,60 @@ def resolve_start(system: System, given: Values, parameters: dict[str, Array], r
             _refuse_positions(system, start, value, row)
         return start
     if start.kind == "momentum":
-        v, status = point_map(maps.velocity_map(system, False))(_points(start), rows)
-        if status.any():
-            raise StartError("start: these momenta determine no velocities: the Legendre transform is singular there.")
-        start = replace(start, kind="velocity", second=v)
+        start = replace(start, kind="velocity", second=of_momenta(system, start, rows, free))
     if not system.constraints:
         return start
     velocity = _admissible(system, start, missing, rows)
     return replace(start, kind="velocity", second=velocity)
+
+
+def of_momenta(system: System, start: Start, rows: Array, branches: bool) -> Array:
+    """The velocities that belong to the momenta of a start; where there are several, one near by has to be given."""
+    points = _points(start)
+    if not branches:
+        found = velocities(system, points, rows, False)
+        back = point_map(maps.momentum_map(system))(np.column_stack([start.q, found, start.entropies, _times(start)]), rows)
+        size = np.abs(start.second).max(axis=1, keepdims=True)  # a reaction was taken away where masses are degenerate
+        if np.isnan(found).any() or (np.abs(back[0] - start.second) > OFF * np.maximum(np.abs(start.second), OFF * size)).any():
+            raise StartError(_NO_VELOCITIES)
+        return found
+    rows = np.broadcast_to(rows, (len(points), rows.shape[1]))
+    near = np.full_like(start.q, np.nan) if start.near is None else start.near
+    whole = np.isfinite(near).all(axis=1)
+    found = np.full_like(start.q, np.nan)
+    if whole.any():
+        found[whole] = Search(system, points[whole], rows[whole], False).from_velocities(near[whole])
+    for lane in np.flatnonzero(np.isnan(found).any(axis=1) & np.isfinite(points).all(axis=1)):
+        found[lane] = _chosen(system, start, int(lane), candidates(system, points[lane], rows[[lane]]), near[lane])
+    return found
+
+
+_NO_VELOCITIES = (
+    "start: these momenta determine no velocities: the Legendre transform is singular there, or no velocity has such momenta."
+)
+
+
+def _chosen(system: System, start: Start, lane: int, known: list[Array], near: Array) -> Array:
+    """The velocity that is meant among all that belong to the momenta."""
+    given = np.isfinite(near)
+    if not known:
+        raise StartError(_NO_VELOCITIES)
+    if len(known) == 1:
+        return known[0]
+    if given.any() and not given.all():  # the nearest, if it is the only one so near
+        far = [float((np.abs(v - near) / np.maximum(np.abs(v), np.abs(near)))[given].max()) for v in known]
+        order = np.argsort(far)
+        if far[order[0]] < 0.5 * far[order[1]]:
+            return known[int(order[0])]
+    names = [str(q.dot) for q in system.coordinates]
+    told = [", ".join(f"{n}: {x:.10g}" for n, x in zip(names, v, strict=True)) for v in known[:SHOWN]]
+    more = f" and {len(known) - SHOWN} more" if len(known) > SHOWN else ""
+    listed = "; ".join(f"{{{t}}}" for t in told)
+    beside = " None of them is on the branch of the velocities that were given." if given.all() else ""
+    raise StartError(
+        f"start: these momenta belong to several velocities{_lane(start, lane)}: {listed}{more}.{beside} Add velocities near "
+        f"those that are meant: start={{..., {told[-1]}}}."
+    )
 
 
 def _times(start: Start) -> Array:

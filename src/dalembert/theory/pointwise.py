@@ -12,7 +12,7 @@ from typing import Any
 from ..model.coordinates import time
 from ..model.system import System
 from ..stepmap import Block, StepMap, pointwise
-from ..symbolic import Fast, fast, substitute
+from ..symbolic import Fast, fast, magnitude
 from .lagrange import entropy_rates, momenta, motion_residual, multipliers, reaction
 
 
@@ -34,33 +34,38 @@ def momentum_map(system: System) -> StepMap:
 
 
 @lru_cache(maxsize=64)
-def velocity_map(system: System, project: bool = True) -> StepMap:
-    """(q, p, t) -> v: the inverse Legendre transform.
+def legendre_block(system: System, project: bool) -> Block:
+    """p = dL/dv for the velocities.
 
     Under constraints p need not be the momentum of an admissible velocity; it may differ from one by a reaction
     impulse, which is determined along with v:  p = dL/dv + mu_a omega^a,  A v + b = 0. Without `project` it is taken
     as it is.
     """
-    if not project:
-        return _legendre_map(system)
-    unknowns = (*(v.name for v in system.velocities), *(m.name for m in multipliers(system)))
-    rows = zip(system.coordinates, momenta(system), reaction(system), strict=True)
-    balance = [fast(q.momentum) - p - r for q, p, r in rows]
-    admissible = [fast(c.velocity_form(system.coordinates)) for c in system.constraints]
-    # The search begins at the velocity of p itself: nonlinear constraints have no use for zero.
-    plain = {v: fast(f"{v.name}.plain") for v in system.velocities}
-    alone = [fast(q.momentum) - substitute(p, plain) for q, p in zip(system.coordinates, momenta(system), strict=True)]
-    before = Block(tuple(v.name for v in plain.values()), tuple(alone))
-    guess = (*plain.values(), *(fast(0) for _ in system.constraints))
-    block = Block(unknowns, (*balance, *admissible), guess)
-    return _map(system, "velocities", "momentum", {v.name: fast(v) for v in system.velocities}, before, block)
-
-
-def _legendre_map(system: System) -> StepMap:
     names = tuple(v.name for v in system.velocities)
-    residual = tuple(fast(q.momentum) - p for q, p in zip(system.coordinates, momenta(system), strict=True))
-    block = Block(names, residual)
-    return _map(system, "velocities", "momentum", {name: fast(name) for name in names}, block)
+    p = [fast(q.momentum) for q in system.coordinates]
+    if not project:
+        return Block(names, tuple(a - b for a, b in zip(p, momenta(system), strict=True)))
+    rows = zip(p, momenta(system), reaction(system), strict=True)
+    balance = [a - b - r for a, b, r in rows]
+    admissible = [fast(c.velocity_form(system.coordinates)) for c in system.constraints]
+    return Block((*names, *(m.name for m in multipliers(system))), (*balance, *admissible))
+
+
+@lru_cache(maxsize=64)
+def velocity_map(system: System, project: bool = True) -> StepMap:
+    """(q, p, t) -> v where p = dL/dv is linear in the velocities; elsewhere it has branches, see `run.velocities`."""
+    block = legendre_block(system, project)
+    return _map(system, "velocities", "momentum", {v.name: fast(v) for v in system.velocities}, block)
+
+
+@lru_cache(maxsize=64)
+def legendre_map(system: System, project: bool) -> StepMap:
+    """(q, p, t, unknowns of `legendre_block`) -> its residuals, the sizes of their terms, its Jacobian by rows."""
+    block = legendre_block(system, project)
+    entries = [*block.residual, *map(magnitude, block.residual), *(d for row in block.jacobian for d in row)]
+    plain = _map(system, "Legendre", "momentum", {f"entry.{i}": fast(0) for i in range(len(entries))})
+    outputs = {f"entry.{i}": e for i, e in enumerate(entries)}
+    return pointwise(plain.name, [*plain.state, *block.unknowns], plain.parameters, outputs)
 
 
 @lru_cache(maxsize=64)

@@ -1,0 +1,184 @@
+"""What is looked at once a run has been computed: velocities at every node, folds and singular charts between nodes."""
+
+from __future__ import annotations
+
+import warnings
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from ..discrete.system import DiscreteSystem
+from ..engine.status import Status
+from ..errors import ModelWarning
+from ..model.coordinates import time
+from ..model.system import System
+from ..symbolic import free_names
+from ..theory.lagrange import mass_matrix
+from .trajectory import Trajectory
+from .values import Array
+from .velocities import BETWEEN, Search, has_branches, sides
+
+LOOKED_AT, ENTRIES = 2048, 4_000_000
+"""At how many nodes a mass matrix is looked at, at most, and how many numbers these have together."""
+
+LOW, CROSSED = 0.1, 0.01
+"""A determinant is looked at more closely where it is below the first part of its median; between two nodes it vanishes if
+it falls below the second part of what it is at both."""
+
+
+def checked_nodes(run: Trajectory) -> Trajectory:
+    """The run; a lane ends before the first node without velocities on the branch of the motion, or beyond a fold of it."""
+    system = run.system
+    if isinstance(system, DiscreteSystem):
+        return run
+    if has_branches(system):
+        there = np.isfinite(run._positions).all(axis=-1)
+        _end(run, there & ~np.isfinite(run._velocities).all(axis=-1), Status.NO_SOLUTION)
+        _end(run, np.isfinite(run._positions).all(axis=-1) & _beyond_folds(run, system), Status.SINGULAR)
+    elif run.every == 1 and run.method is not None and not run.method.adaptive:
+        _warn_of_chart(run, system)
+    return run
+
+
+def _end(run: Trajectory, lost: Array, status: Status) -> None:
+    """End lanes before the first node that is lost."""
+    for lane in np.flatnonzero(lost.any(axis=1)):
+        row = int(np.argmax(lost[lane]))
+        for table in (run.records, run._positions, run._velocities):
+            table[lane, row:] = np.nan
+        run.codes[lane, :2] = status, max(run.begin, (-(-run.begin // run.every) + row - 1) * run.every)
+
+
+def _beyond_folds(run: Trajectory, system: System) -> Array:
+    """Which nodes are separated from the one before by a place where velocities are not determined by momenta.
+
+    Between records that are several steps apart the way is not known: there the nodes themselves are compared.
+    """
+    project, n = bool(system.constraints), len(system.coordinates)
+    times = np.broadcast_to(run.time[None, :, None], (*run._positions.shape[:2], 1))
+    state = np.concatenate([run._positions, run._velocities, run._entropies, times], axis=2)
+    beyond = np.zeros(state.shape[:2], dtype=bool)
+
+    def side(at: Array, row: Array) -> Array:
+        points = np.column_stack([at[:, :n], np.zeros_like(at[:, :n]), at[:, 2 * n :]])
+        search = Search(system, points, row, project)
+        z = np.column_stack([at[:, n : 2 * n], np.zeros((len(at), search.size - n))])
+        return sides(search.look(np.arange(len(at)), z)[2])
+
+    for lane, row in enumerate(run._parameter_rows[:, None, :]):
+        here = side(state[lane], row)
+        first = next((s for s in here if s != 0), 0.0)
+        beyond[lane] = here == -first if first else False
+        for part in BETWEEN[:-1] if run.every == 1 and first else ():
+            beyond[lane, 1:] |= side(state[lane, :-1] + part * np.diff(state[lane], axis=0), row) == -first
+    return beyond
+
+
+# a chart that becomes singular between two nodes
+
+
+@lru_cache(maxsize=64)
+def _mass_entries(system: System) -> Any:
+    """The mass matrix as a function of an array (points, coordinates, time, parameters); None if no position occurs in it."""
+    import symengine
+
+    mass = mass_matrix(system)
+    entries = [e for row in mass for e in row]
+    if not free_names(entries) & {q.name for q in system.coordinates}:
+        return None
+    names = [*(q.name for q in system.coordinates), time.name, *(p.name for p in system.parameters)]
+    try:
+        return symengine.Lambdify([symengine.Symbol(n) for n in names], entries, cse=True)
+    except (RuntimeError, NotImplementedError, ValueError, TypeError):  # a function that SymEngine cannot evaluate
+        return None
+
+
+class _Determinants:
+    """log |det M| and the sign of det M at points of one lane."""
+
+    def __init__(self, run: Trajectory, system: System, lane: int):
+        self.q, self.t, self.row = run._positions[lane], run.time, run._parameter_rows[lane]
+        self.n, self.entries = len(system.coordinates), _mass_entries(system)
+
+    def matrices(self, q: Array, t: Array) -> Array:
+        """The mass matrix at some points."""
+        rows = np.broadcast_to(self.row, (len(q), len(self.row)))
+        table = self.entries(np.ascontiguousarray(np.column_stack([q, t, rows])))
+        return np.asarray(table, dtype=float).reshape(len(q), self.n, self.n)
+
+    def at(self, q: Array, t: Array) -> tuple[Array, Array]:
+        """Sign and logarithm."""
+        with np.errstate(all="ignore"):
+            return np.linalg.slogdet(self.matrices(q, t))
+
+    def nodes(self, k: Array) -> Array:
+        """The logarithm at some nodes."""
+        return self.at(self.q[k], self.t[k])[1]
+
+    def between(self, k: int, fractions: Array) -> tuple[Array, Array, Array, Array]:
+        """Positions, times, signs and logarithms on the way from node k to the next."""
+        s = fractions[:, None]
+        q, t = self.q[k] + s * (self.q[k + 1] - self.q[k]), self.t[k] + fractions * (self.t[k + 1] - self.t[k])
+        return q, t, *self.at(q, t)
+
+
+def _warn_of_chart(run: Trajectory, system: System) -> None:
+    """Warn if a step went across a place where the mass matrix, which depends on the positions, is singular."""
+    if _mass_entries(system) is None or len(run) < 3:
+        return
+    for lane in range(len(run.records)):
+        count = int(np.isfinite(run._positions[lane]).all(axis=-1).sum())
+        if count >= 3 and (found := _crossing(_Determinants(run, system, lane), count)) is not None:
+            warnings.warn(_chart_text(run, system, lane, *found), ModelWarning, stacklevel=4)
+            return
+
+
+def _crossing(det: _Determinants, count: int) -> tuple[float, Array, Array] | None:
+    """Time and position where the determinant vanishes between two nodes, with its matrix at the most regular node."""
+    stride = -(-count // max(8, min(LOOKED_AT, ENTRIES // det.n**2)))
+    some = np.arange(0, count, stride)
+    sizes = det.nodes(some)
+    usual = np.median(sizes)
+    if not np.isfinite(usual):  # it vanishes everywhere: masses that only constraints make up for
+        return None
+    least = np.r_[sizes[0] <= sizes[1], (sizes[1:-1] <= sizes[:-2]) & (sizes[1:-1] <= sizes[2:]), sizes[-1] <= sizes[-2]]
+    low = np.flatnonzero(least & (sizes < usual + np.log(LOW)))
+    for i in np.sort(low[np.argsort(sizes[low])][:12]):
+        window = np.arange(max(0, some[i] - stride), min(count, some[i] + stride + 1))
+        k = int(window[np.argmin(det.nodes(window))])
+        for first in range(max(0, k - 1), min(count - 1, k + 1)):
+            place = _vanishes_between(det, first)
+            if place is not None:
+                return place[0], place[1], det.q[some[int(np.argmax(sizes))]]
+    return None
+
+
+def _vanishes_between(det: _Determinants, k: int) -> tuple[float, Array] | None:
+    """Where the determinant vanishes, to what a step can tell, on the way from node k to the next."""
+    a, b = 0.0, 1.0
+    ends = det.between(k, np.array([0.0, 1.0]))
+    for _ in range(3):
+        fractions = np.linspace(a, b, 17)
+        q, t, sign, size = det.between(k, fractions)
+        if not (np.isfinite(size) | (size == -np.inf)).all():
+            return None
+        i = int(np.argmin(size))
+        a, b = fractions[max(0, i - 1)], fractions[min(16, i + 1)]
+    crossed = size[i] < np.log(CROSSED) + ends[3].min() or ends[2][0] * ends[2][1] < 0
+    return (float(t[i]), q[i]) if crossed else None
+
+
+def _chart_text(run: Trajectory, system: System, lane: int, t: float, q: Array, usual: Array) -> str:
+    det = _Determinants(run, system, lane)
+    M, typical = det.matrices(np.stack([q, usual]), np.full(2, t))
+    scale = 1 / np.sqrt(np.where((d := np.abs(np.diag(typical))) > 0, d, 1.0))
+    vector = np.linalg.svd(M * np.outer(scale, scale))[2][-1]
+    free = [c.name for c, x in zip(system.coordinates, vector, strict=True) if abs(x) > 0.3 * np.abs(vector).max()]
+    place = ", ".join(f"{c} = {x:.4g}" for c, x in zip(system.coordinates, q, strict=True))
+    who = "" if run.lanes is None else f" (lane {lane})"
+    return (
+        f"{system.name}{who}: at t = {t:.6g}, between two nodes, the mass matrix is singular ({place}), and the chart does not "
+        f"determine {', '.join(free)} there. A step of h = {run.h:g} went across; what comes after it depends on the step. Use "
+        f"coordinates that are regular there, such as Cartesian ones with a constraint or a unit quaternion, or other angles."
+    )
