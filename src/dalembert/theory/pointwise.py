@@ -13,7 +13,7 @@ from ..model.coordinates import time
 from ..model.system import System
 from ..stepmap import Block, StepMap, pointwise
 from ..symbolic import Fast, fast, magnitude
-from .lagrange import entropy_rates, momenta, motion_residual, multipliers, reaction
+from .lagrange import entropy_rates, mass_matrix, momenta, motion_residual, multipliers, reaction
 
 
 def _map(system: System, name: str, by: str, outputs: Mapping[str, Fast], *blocks: Block) -> StepMap:
@@ -95,3 +95,9 @@ def constraint_map(system: System) -> StepMap:
         outputs[f"drift.{a}"] = fast(c.drift)
         outputs |= {f"row.{a}.{i}": fast(x) for i, x in enumerate(c.coefficients)}
     return quantity_map(system, outputs)
+
+
+@lru_cache(maxsize=64)
+def inertia_map(system: System) -> StepMap:
+    """(q, v, t) -> d2L/dv_i^2, one per coordinate: what velocities of different units are compared by."""
+    return quantity_map(system, {q.name: m[i] for i, (q, m) in enumerate(zip(system.coordinates, mass_matrix(system), strict=True))})

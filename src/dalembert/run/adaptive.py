@@ -1,0 +1,89 @@
+"""SciPy's adaptive methods with tolerances relative to the motion, whatever its units.
+
+The error of each component is compared with the largest value that it has had so far. A component that is zero but for
+the rounding of others is compared with what they amount to: with masses m_i = d2L/dv_i^2 the speed u of the whole motion,
+u^2 = sum m_i v_i^2, makes rounding errors of about 1e-16 u / sqrt(m_i) in v_i.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Literal
+
+import numpy as np
+
+from .values import Array
+
+ROUNDING = 4e-15
+"""What rounding may leave of a velocity, relative to the speed of the whole motion."""
+
+FIRST = 1e-4
+"""The first step, relative to the time in which the velocity changes."""
+
+COLLAPSED, PATIENCE = 1e-5, 2000
+"""So many steps in a row, each shorter than this fraction of the longest: the motion runs into a singular point."""
+
+Kinetic = Callable[[float, Array, Array], tuple[Array, Array, Array]]
+"""(t, y, rate) -> velocities, accelerations (or what stands for them) and |d2L/dv_i^2|."""
+
+
+class Adaptive:
+    """One motion y(t), step by step; `y` are positions, then velocities or momenta, then anything else."""
+
+    def __init__(
+        self, kind: Literal["DOP853", "Radau"], rate: Callable[[float, Array], Array], times: Array, state: Array,
+        tolerance: tuple[float, float | None], kinetic: Kinetic, second: Literal["velocity", "momentum"],
+    ):  # fmt: skip
+        from scipy.integrate import DOP853, Radau
+
+        self.rtol, self.atol = tolerance
+        self._kinetic, self._second = kinetic, second
+        self.largest = np.abs(state)
+        f = rate(times[0], state)
+        span = float(times[-1] - times[0])
+        first = self._first(times[0], state, f, span)
+        self.solver: Any = (DOP853 if kind == "DOP853" else Radau)(
+            rate, times[0], state, times[-1], rtol=self.rtol, atol=self._tolerances(times[0], state, f, 1e-3 * first),
+            first_step=first,
+        )  # fmt: skip
+        self._longest, self._short = 0.0, 0
+
+    def _first(self, t: float, y: Array, f: Array, span: float) -> float:
+        """A first step that is short beside the time in which velocities change; it may grow tenfold with every step."""
+        v, a, mass = self._kinetic(t, y, f)
+        speed, change = np.sqrt(mass @ v**2), np.sqrt(mass @ a**2)
+        changing = speed / change if speed > 0 and change > 0 else 1e-3 * span
+        return FIRST * min(span, changing if np.isfinite(changing) and changing > 0 else span)
+
+    def _tolerances(self, t: float, y: Array, f: Array, h: float) -> Any:
+        """The absolute tolerance of each component, from what is known of the motion."""
+        if self.atol is not None:
+            return self.atol
+        n = len(self._kinetic(t, y, f)[0])
+        v, _, mass = self._kinetic(t, y, f)
+        root = np.sqrt(mass)
+        with np.errstate(all="ignore"):
+            speed = np.sqrt(mass @ v**2)
+            rounding = np.where(root > 0, speed / root, 0.0)
+        noise = np.zeros_like(y)
+        noise[:n], noise[n : 2 * n] = h * rounding, rounding if self._second == "velocity" else speed * root
+        self.largest = np.maximum(self.largest, np.abs(y))
+        found = self.rtol * np.maximum(self.largest, np.abs(f) * h) + ROUNDING * noise
+        return np.where(found > 0, found, 1e-300)
+
+    def step(self) -> bool:
+        """One step; whether there was one."""
+        solver = self.solver
+        solver.step()
+        size = float(solver.step_size or 0.0)
+        self._longest = max(self._longest, size)
+        self._short = self._short + 1 if size < COLLAPSED * self._longest else 0
+        if solver.status == "failed" or self._short > PATIENCE:
+            return False
+        solver.atol = self._tolerances(solver.t, solver.y, solver.f, size)
+        return True
+
+    def replace(self, y: Array) -> None:
+        """Go on from another state at the present time."""
+        self.solver.y = y
+        self.solver.f = self.solver.fun(self.solver.t, y)
