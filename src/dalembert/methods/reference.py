@@ -24,6 +24,7 @@ class Reference(Method):
     order = 8
     adaptive = True
     thermal = True
+    degenerate_masses = True
     carries = "velocity"
 
     def __init__(

@@ -7,6 +7,7 @@ determinant vanishes there and the accelerations are not determined by the equat
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, Literal
 
 import sympy
@@ -16,8 +17,9 @@ from ..budget import Budget
 from ..model.coordinates import Parameter, time
 from ..model.system import System
 from ..shown import Part, Shown, Table
-from ..symbolic import fast, number
+from ..symbolic import fast, free_names, magnitude, number
 from .algebra import pythagoras, shortest, tidy, with_short_exponents
+from .lagrange import mass_matrix
 
 SAMPLES = 12
 """At how many random points the matrix is looked at."""
@@ -83,6 +85,35 @@ def degeneracy(mass: Matrix, system: System) -> Degeneracy:
     factored = None if whole is None else budget.call(_factored, whole)
     factors = () if factored is None else tuple(_factors(factored))
     return Degeneracy(factored, factors, _definite(mass, system))
+
+
+@lru_cache(maxsize=64)
+def is_degenerate(system: System) -> bool:
+    """Whether the mass matrix is singular at all states: then constraints, if anything, determine the accelerations."""
+    import numpy as np
+
+    mass, rng = mass_matrix(system), np.random.default_rng(0)
+    names = sorted(free_names(e for row in mass for e in row))
+    for size in (1.0, 1e-4, 1e-8, 1e4, 1e8):  # sqrt(1 - v^2) has no value at high velocities
+        for _ in range(4):
+            point = {name: float(rng.uniform(0.3, 1.7)) * (size if name.endswith(".dot") else 1.0) for name in names}
+            matrix = np.array([[number(e, point) if e != 0 else 0.0 for e in row] for row in mass], dtype=float)
+            if np.isfinite(matrix).all() and _is_regular(matrix):
+                return False
+        if not names:
+            break
+    return True
+
+
+def _is_regular(matrix: Any) -> bool:
+    """Whether a matrix of numbers has full rank, whatever the units of its rows and columns."""
+    import numpy as np
+
+    row = np.abs(matrix).max(axis=1, keepdims=True)
+    if not row.all():
+        return False
+    column = np.abs(matrix / row).max(axis=0, keepdims=True)
+    return bool(column.all() and np.linalg.matrix_rank(matrix / row / column, tol=1e-9) == len(matrix))
 
 
 def _determinant(mass: Matrix) -> Expr:
