@@ -27,9 +27,7 @@ class Reference(Method):
     degenerate_masses = True
     carries = "velocity"
 
-    def __init__(
-        self, rtol: float = 1e-10, atol: float | None = None, solver: Literal["DOP853", "Radau"] = "DOP853"
-    ):
+    def __init__(self, rtol: float = 1e-10, atol: float | None = None, solver: Literal["DOP853", "Radau"] = "DOP853"):
         given = [rtol] if atol is None else [rtol, atol]
         self.rtol, self.atol, self.solver = rtol, atol, solver
         if not all(isinstance(x, int | float) and 0 < x < float("inf") for x in given):

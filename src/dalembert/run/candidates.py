@@ -103,7 +103,7 @@ def _together(system: System, point: Array, row: Array, group: list[int]) -> lis
     search = Search(system, np.repeat(point[None], len(starts), axis=0), row, False)
     with np.errstate(all="ignore"):
         found = search.from_velocities(starts)
-        good = np.isfinite(found).all(axis=1)
+        good = np.asarray(np.isfinite(found).all(axis=1))
         found = found[good][:, group]
         mass = search.at(good).look(np.arange(len(found)), _among(starts.shape[1], found, group))[2][:, group, group]
         share = np.abs(mass) * found**2

@@ -21,8 +21,8 @@ from ..model.coordinates import Parameter
 from ..model.system import System
 from ..theory import pointwise as maps
 from .progress import Progress
-from .start import Start, point_map
-from .values import Array
+from .start import Start
+from .values import Array, point_map
 
 if TYPE_CHECKING:
     from .plan import Plan

@@ -127,7 +127,9 @@ def _near(stepmap: StepMap, here: Trajectory, state: Array) -> Array:
         return ((state[n : 2 * n] - state[:n]) / here.h)[None, :]
     ahead = stepper(here.system, here.method).stepmap
     at = len(ahead.state)
-    begun = dict(zip(reversed(ahead.sought), reversed(here.carry[0, at : at + len(ahead.sought)].tolist()), strict=True))
+    begun = dict(
+        zip(reversed(ahead.sought), reversed(here.carry[0, at : at + len(ahead.sought)].tolist()), strict=True)
+    )
     first = {name.split(".")[0]: x for name, x in begun.items()}
     return np.array([[first.get(c.name, 0.0) for c in q]])
 

@@ -48,7 +48,8 @@ def solve_hamilton(
     """A motion at the times k h; h is only the spacing of the output. Tolerances are those of `Reference`."""
     system = form.system
     if not (rtol > 0 and (atol is None or atol > 0)):
-        raise MethodError(f"rtol = {rtol}, atol = {atol}: tolerances are positive numbers, such as 1e-10.")
+        given = f"rtol = {rtol}" if atol is None else f"rtol = {rtol}, atol = {atol}"
+        raise MethodError(f"{given}: tolerances are positive numbers, such as 1e-10.")
     h = _step_size(h)
     values = parameter_values(parameters, system.parameters)
     begun = resolve_start(system, start, values, columns(values, [p.name for p in system.parameters], lanes(values)))
@@ -80,8 +81,10 @@ def _on_branch(form: HamiltonianForm, states: Array, velocity: Array, t: float, 
     if form.hamiltonian is None:
         return form
     times = np.full(len(states), t)
-    v = PointMap(form.flow())(np.column_stack([states, times]), rows)[0][:, : velocity.shape[1]]
-    masses = np.abs(point_map(maps.inertia_map(form.system))(np.column_stack([states[:, : v.shape[1]], velocity, times]), rows)[0])
+    n = velocity.shape[1]
+    v = PointMap(form.flow())(np.column_stack([states, times]), rows)[0][:, :n]
+    begun = np.column_stack([states[:, :n], velocity, times])
+    masses = np.abs(point_map(maps.inertia_map(form.system))(begun, rows)[0])
     apart, size = (masses * (v - velocity) ** 2).sum(axis=1), (masses * velocity**2).sum(axis=1)
     same = np.isfinite(v).all(axis=1) & (apart <= 1e-12 * size)
     return form if same.all() else replace(form, hamiltonian=None, velocities=None)
@@ -116,7 +119,9 @@ class _Motion:
         mass = np.abs(np.nan_to_num(self._masses(np.concatenate([y[:n], v, [t]])[None, :], self.row)[0][0]))
         return v, np.divide(f[n : 2 * n], mass, out=np.zeros(n), where=mass > 0), mass
 
-    def solve(self, state: Array, times: Array, out: Array, tolerance: tuple[float, float | None]) -> tuple[int, Status]:
+    def solve(
+        self, state: Array, times: Array, out: Array, tolerance: tuple[float, float | None]
+    ) -> tuple[int, Status]:
         """Fill `out` as far as the solver gets; tells the last valid record and how it ended."""
         size, done = len(state), 0
 

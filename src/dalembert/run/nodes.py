@@ -33,16 +33,16 @@ def checked_nodes(run: Trajectory) -> Trajectory:
     if isinstance(system, DiscreteSystem):
         return run
     if has_branches(system):
-        there = np.isfinite(run._positions).all(axis=-1)
-        _end(run, there & ~np.isfinite(run._velocities).all(axis=-1), Status.NO_SOLUTION)
-        _end(run, np.isfinite(run._positions).all(axis=-1) & _beyond_folds(run, system), Status.SINGULAR)
+        _end(run, ~np.isfinite(run._velocities).all(axis=-1), Status.NO_SOLUTION)
+        _end(run, _beyond_folds(run, system), Status.SINGULAR)
     elif run.every == 1 and run.method is not None and not run.method.adaptive:
         _warn_of_chart(run, system)
     return run
 
 
-def _end(run: Trajectory, lost: Array, status: Status) -> None:
+def _end(run: Trajectory, lost: Any, status: Status) -> None:
     """End lanes before the first node that is lost."""
+    lost = np.asarray(lost & np.isfinite(run._positions).all(axis=-1))
     for lane in np.flatnonzero(lost.any(axis=1)):
         row = int(np.argmax(lost[lane]))
         for table in (run.records, run._positions, run._velocities):
@@ -142,7 +142,9 @@ def _crossing(det: _Determinants, count: int) -> tuple[float, Array, Array] | No
     usual = np.median(sizes)
     if not np.isfinite(usual):  # it vanishes everywhere: masses that only constraints make up for
         return None
-    least = np.r_[sizes[0] <= sizes[1], (sizes[1:-1] <= sizes[:-2]) & (sizes[1:-1] <= sizes[2:]), sizes[-1] <= sizes[-2]]
+    least = np.r_[
+        sizes[0] <= sizes[1], (sizes[1:-1] <= sizes[:-2]) & (sizes[1:-1] <= sizes[2:]), sizes[-1] <= sizes[-2]
+    ]
     low = np.flatnonzero(least & (sizes < usual + np.log(LOW)))
     for i in np.sort(low[np.argsort(sizes[low])][:12]):
         window = np.arange(max(0, some[i] - stride), min(count, some[i] + stride + 1))
@@ -160,7 +162,7 @@ def _vanishes_between(det: _Determinants, k: int) -> tuple[float, Array] | None:
     ends = det.between(k, np.array([0.0, 1.0]))
     for _ in range(3):
         fractions = np.linspace(a, b, 17)
-        q, t, sign, size = det.between(k, fractions)
+        q, t, _, size = det.between(k, fractions)
         if not (np.isfinite(size) | (size == -np.inf)).all():
             return None
         i = int(np.argmin(size))
@@ -178,7 +180,8 @@ def _chart_text(run: Trajectory, system: System, lane: int, t: float, q: Array, 
     place = ", ".join(f"{c} = {x:.4g}" for c, x in zip(system.coordinates, q, strict=True))
     who = "" if run.lanes is None else f" (lane {lane})"
     return (
-        f"{system.name}{who}: at t = {t:.6g}, between two nodes, the mass matrix is singular ({place}), and the chart does not "
-        f"determine {', '.join(free)} there. A step of h = {run.h:g} went across; what comes after it depends on the step. Use "
-        f"coordinates that are regular there, such as Cartesian ones with a constraint or a unit quaternion, or other angles."
+        f"{system.name}{who}: at t = {t:.6g}, between two nodes, the mass matrix is singular ({place}): the chart "
+        f"does not determine {', '.join(free)} there. A step of h = {run.h:g} went across, and what comes after depends "
+        f"on the step. Use coordinates that are regular there: other angles, a unit quaternion, or Cartesian coordinates "
+        f"with a constraint."
     )

@@ -16,9 +16,9 @@ from ..methods.base import Method, VariationalMethod
 from ..model.system import System
 from ..theory import pointwise as maps
 from .progress import Report
-from .start import Start, check_first_node, point_map, two_position_momenta
+from .start import Start, check_first_node, two_position_momenta
 from .trajectory import Trajectory
-from .values import Array, columns
+from .values import Array, columns, point_map
 from .velocities import with_near
 
 

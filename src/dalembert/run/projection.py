@@ -52,7 +52,7 @@ class Projection:
         """Newton's method, until corrections are rounding or no longer shrink."""
         weight, before = np.where(masses > 0, masses, 0.0), np.inf
         for _ in range(TURNS):
-            d = _least(*look(x), masses)
+            d = smallest_change(*look(x), masses)
             size = float(np.sqrt(weight @ d**2))
             if not size < 0.5 * before:
                 break
@@ -62,24 +62,27 @@ class Projection:
         return x
 
 
-def lengths(row: Array, masses: Array) -> Array:
-    """The unit of each coordinate: 1/sqrt(mass); of one without mass, what weighs as much in its constraint as the others."""
-    unit = np.zeros_like(masses)
-    unit[masses > 0] = 1 / np.sqrt(masses[masses > 0])
-    for i in np.flatnonzero(masses <= 0):
-        others = np.abs(row[:, masses > 0] * unit[masses > 0]).max(axis=1, initial=0.0)
-        entries = np.abs(row[:, i])
-        a = int(np.argmax(entries))
-        if entries[a] > 0:
-            unit[i] = (others[a] or 1.0) / entries[a]
+def lengths(rows: Array, masses: Array) -> Array:
+    """The unit of each coordinate: 1/sqrt(mass); of one without mass, what weighs as much in its constraint as the others.
+
+    rows: (lanes, constraints, coordinates), masses: (lanes, coordinates).
+    """
+    with np.errstate(all="ignore"):
+        unit = np.where(masses > 0, 1 / np.sqrt(masses), 0.0)
+    for i in np.flatnonzero((masses <= 0).any(axis=0)):
+        others, entries = np.abs(rows * unit[:, None, :]).max(axis=2, initial=0.0), np.abs(rows[:, :, i])
+        lane, a = np.arange(len(rows)), np.argmax(entries, axis=1)
+        share, entry = others[lane, a], entries[lane, a]
+        own = np.where(share > 0, share, 1.0) / np.where(entry > 0, entry, 1.0)
+        unit[:, i] = np.where(masses[:, i] > 0, unit[:, i], np.where(entry > 0, own, 0.0))
     return unit
 
 
-def _least(row: Array, value: Array, masses: Array) -> Array:
+def smallest_change(row: Array, value: Array, masses: Array) -> Array:
     """The smallest change by which the constraints change by their values."""
     if not (np.isfinite(row).all() and np.isfinite(value).all()):
         return np.zeros(row.shape[1])
-    unit = lengths(row, masses)
+    unit = lengths(row[None], masses[None])[0]
     scaled = row * unit
     norm = np.linalg.norm(scaled, axis=1)
     norm = np.where(norm > 0, norm, 1.0)

@@ -21,12 +21,12 @@ from ..model.coordinates import Parameter
 from ..model.system import System
 from ..theory import pointwise as maps
 from .events import Event, Stretches
+from .nodes import checked_nodes
 from .plan import Plan, check_method
 from .progress import Progress, Report, chunks
 from .reference import solve_reference
 from .start import Start, of_momenta, read_start, resolve_start
 from .trajectory import Trajectory
-from .nodes import checked_nodes
 from .values import Array, Values, as_number, by_name, columns, lanes, parameter_values
 from .velocities import has_branches
 

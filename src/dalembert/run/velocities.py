@@ -8,7 +8,6 @@ search begins at the velocity that the step itself has, and no step of it crosse
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import lru_cache
 
 import numpy as np
 
@@ -41,7 +40,9 @@ def with_near(stepmap: StepMap, system: System) -> StepMap:
     """The step, which also records a velocity near that of each node, if velocities have to be searched for."""
     if system.coordinates[0].momentum.name not in stepmap.state or not has_branches(system):
         return stepmap
-    first = {q.name: next((x for x in stepmap.unknowns if x.startswith(f"{q.name}.")), None) for q in system.coordinates}
+    first = {
+        q.name: next((x for x in stepmap.unknowns if x.startswith(f"{q.name}.")), None) for q in system.coordinates
+    }
     near = {f"{name}.{NEAR}": fast(x) for name, x in first.items() if x is not None}
     return replace(stepmap, outputs={**stepmap.outputs, **near}) if len(near) == len(first) else stepmap
 
@@ -71,7 +72,7 @@ def _searched(system: System, points: Array, rows: Array, project: bool, near: A
     """The search from velocities near by; where one is not known, from what was found at the point before."""
     search = Search(system, points, rows, project)
     n = len(system.coordinates)
-    known = np.isfinite(near).all(axis=1)
+    known: Array = np.asarray(np.isfinite(near).all(axis=1))
     found = np.full((len(points), n), np.nan)
     size = np.abs(near[known]).max(axis=0, initial=0.0)
     if known.any():
@@ -142,7 +143,7 @@ class Search:
 
     def _fraction(self, going: Array, z: Array, d: Array, side: Array, r: Array, size: Array) -> Array:
         """How much of each step is taken: it stays on its side of the folds and makes the residual smaller."""
-        fraction, open_ = np.ones(len(z)), np.isfinite(d).all(axis=1)
+        fraction, open_ = np.ones(len(z)), np.array(np.isfinite(d).all(axis=1))
         fraction[~open_] = 0.0
         before = _weighted(r, size)
         for _ in range(HALVINGS):

@@ -25,9 +25,10 @@ from ..shown import Part, Shown
 from ..stepmap import Block, StepMap, pointwise
 from ..symbolic import Fast, fast, free_names, gradient, jacobian, slow, substitute, vanishes
 from .algebra import linear_solution, shortest, simplified, tidy, with_short_exponents
+from .degeneracy import is_regular
 from .lagrange import energy, momenta, motion_residual, multipliers, reaction, readable
 from .quadratic import quadratic_part
-from .sampling import points_on, rank, value, values
+from .sampling import points_on, value, values
 from .shell import shell
 
 if TYPE_CHECKING:
@@ -89,16 +90,15 @@ def _short(e: Expr, budget: Budget) -> Expr:
 
 
 def _check_regular(mass: Sequence[Sequence[Fast]], u: Sequence[Symbol]) -> None:
-    """Raise if the matrix is singular wherever it has a value.
+    """Raise if the matrix is singular wherever it has a value, whatever its units."""
+    from numpy import array
 
-    Rows and columns are divided by their largest entries: a mass of 1e-31 is as regular as one of 1.
-    """
     points = points_on([], [], sorted(free_names(e for row in mass for e in row)), count=8)
     # Near rest as well: a Lagrangian like sqrt(1 - v^2) has no value at high velocities.
     own = {s.name for s in u}
     slower = [{k: x / 10**d if k in own else x for k, x in p.items()} for d in (1, 4, 8, 12) for p in points]
     grids = [g for g in (values(mass, p) for p in slower) if g is not None]
-    if grids and not any(_regular(g) for g in grids):
+    if grids and not any(is_regular(array(g, dtype=float)) for g in grids):
         kind = "velocities" if isinstance(u[0], Velocity) else "momenta"
         needed = {
             "velocities": "coordinate needs an inertia of its own",
@@ -109,16 +109,6 @@ def _check_regular(mass: Sequence[Sequence[Fast]], u: Sequence[Symbol]) -> None:
             f"{', '.join(str(x) for x in u)} form a singular matrix, so momenta and velocities do not determine each other. "
             f"Every {needed[kind]}."
         )
-
-
-def _regular(grid: Sequence[Sequence[Any]]) -> bool:
-    """Whether a matrix of numbers of high precision has full rank, whatever the units of its rows and columns."""
-    sizes = [max(abs(x) for x in row) for row in grid]
-    if not all(sizes):
-        return False
-    rows = [[x / size for x in row] for row, size in zip(grid, sizes, strict=True)]
-    columns = [max(abs(x) for x in column) for column in zip(*rows, strict=True)]
-    return all(columns) and rank([[x / c for x, c in zip(row, columns, strict=True)] for row in rows]) == len(rows)
 
 
 def _solved(function: Expr, u: Sequence[Symbol], w: Sequence[Symbol], budget: Budget) -> tuple[Expr, ...] | None:

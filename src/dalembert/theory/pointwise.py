@@ -100,4 +100,27 @@ def constraint_map(system: System) -> StepMap:
 @lru_cache(maxsize=64)
 def inertia_map(system: System) -> StepMap:
     """(q, v, t) -> d2L/dv_i^2, one per coordinate: what velocities of different units are compared by."""
-    return quantity_map(system, {q.name: m[i] for i, (q, m) in enumerate(zip(system.coordinates, mass_matrix(system), strict=True))})
+    mass = mass_matrix(system)
+    return quantity_map(system, {q.name: mass[i][i] for i, q in enumerate(system.coordinates)})
+
+
+@lru_cache(maxsize=64)
+def size_map(system: System) -> StepMap:
+    """(q, v, t) -> for each constraint: the sizes of its terms together; what its rounding errors are proportional to; and
+    those of its form in velocities.
+    """
+    outputs: dict[str, Fast] = {}
+    for a, c in enumerate(system.constraints):
+        outputs[f"terms.{a}"] = terms_size(fast(c.expression))
+        outputs[f"rounding.{a}"] = magnitude(fast(c.expression))
+        outputs[f"moving.{a}"] = magnitude(fast(c.velocity_form(system.coordinates)))
+    return quantity_map(system, outputs)
+
+
+def terms_size(e: Fast) -> Fast:
+    """The sum of the sizes of the terms of a sum; of a product, or a power, the terms of one factor count at a time."""
+    import symengine
+
+    if not e.is_Add:
+        return magnitude(e) if e.is_Mul or e.is_Pow else symengine.Abs(e)
+    return symengine.Add(*(symengine.Abs(t) for t in e.args))
