@@ -23,6 +23,7 @@ from ..theory import pointwise as maps
 from .progress import Progress
 from .start import Start
 from .values import Array, point_map
+from .velocities import near_columns, velocities
 
 if TYPE_CHECKING:
     from .plan import Plan
@@ -147,7 +148,9 @@ class Stretches:
         self.direction = np.array([e.direction for e in self.events])
         values = {str(k): e.expression for k, e in enumerate(self.events)}
         self._values = point_map(maps.quantity_map(self.system, values))
-        self._velocity = point_map(maps.velocity_map(self.system, plan.method.impulsive))
+        self._project = plan.method.impulsive and bool(self.system.constraints)
+        self._near = np.zeros((lanes, len(self.system.coordinates)))  # velocities that those to be found are near to
+        self._near_at = near_columns(self.stepper.stepmap, self.system)
         state = (*self.system.coordinates, *self.system.velocities)
         whole = {k: {s.name: e.changes.get(s, s) for s in state} for k, e in enumerate(self.events) if e.changes}
         self._changed = {k: point_map(maps.quantity_map(self.system, after)) for k, after in whole.items()}
@@ -205,6 +208,10 @@ class Stretches:
         carry, failed = walk.moved(1.0)
         status = int(walk.status or failed)
         there = status == 0 or at_node
+        if (
+            there and self._near_at
+        ):  # the next step has no earlier solutions to go by: velocities say on which branch it is
+            carry = self.begun(lane, carry, k + 1)
         self.carry[lane] = carry if there else self.begun(lane, nodes[-2], k)
         self.codes[lane, :2] = status, k + int(there)
         self.side[lane], self.since[lane] = walk.side, np.maximum(walk.since - 1, 0)
@@ -226,7 +233,11 @@ class Stretches:
         n, times = len(self.system.coordinates), np.broadcast_to(self.t0 + k * self.h, len(nodes))
         q, second, S = np.split(nodes[:, : 2 * n + len(self.system.entropies)], [n, 2 * n], axis=1)
         if self.stepper.stepmap.state[n] != self.system.coordinates[0].dot.name:
-            second = self._velocity(np.column_stack([q, second, S, times]), self.rows[[lane]])[0]
+            recorded = bool(self._near_at) and nodes.shape[1] == self.stepper.width
+            near = nodes[:, self._near_at] if recorded else np.broadcast_to(self._near[lane], q.shape)
+            at = np.column_stack([q, second, S, times]), self.rows[[lane]]
+            second = velocities(self.system, *at, self._project, near)
+        self._near[lane] = np.where(np.isfinite(second[-1]), second[-1], self._near[lane])
         return np.column_stack([q, second, S, times])
 
     def values(self, lane: int, points: Array) -> Array:
@@ -250,7 +261,7 @@ class Stretches:
 
     # parts of a step
     def begun(self, lane: int, node: Array, k: int) -> Array:
-        """The carry at a node, which does not remember earlier steps: its own step may be shorter."""
+        """The carry at a node (or of one), which does not remember earlier steps: its own step may be shorter."""
         n = len(self.system.coordinates)
         velocity = self.points(lane, node[None, :], k)[:, n : 2 * n]
         seed = self.plan.seed(self.stepper.stepmap.sought, velocity)
@@ -259,6 +270,7 @@ class Stretches:
     def anew(self, lane: int, point: Array) -> Array:
         """The carry at a point, as at the start of a motion."""
         n = len(self.system.coordinates)
+        self._near[lane] = point[0, n : 2 * n]
         start = Start("velocity", float(point[0, -1]), point[:, :n], point[:, n : 2 * n], None, point[:, 2 * n : -1])
         return self.plan.first_carry(self.stepper, start, self.rows[[lane]])[0]
 

@@ -68,10 +68,14 @@ def _beyond_folds(run: Trajectory, system: System) -> Array:
 
     for lane, row in enumerate(run._parameter_rows[:, None, :]):
         here = side(state[lane], row)
-        first = next((s for s in here if s != 0), 0.0)
-        beyond[lane] = here == -first if first else False
-        for part in BETWEEN[:-1] if run.every == 1 and first else ():
-            beyond[lane, 1:] |= side(state[lane, :-1] + part * np.diff(state[lane], axis=0), row) == -first
+        for k in np.flatnonzero(here == 0):  # on a fold itself: as before
+            here[k] = here[k - 1] if k else 0.0
+        beyond[lane, 1:] = here[1:] * here[:-1] < 0
+        for part in BETWEEN[:-1] if run.every == 1 and len(here) > 1 else ():
+            beyond[lane, 1:] |= side(state[lane, :-1] + part * np.diff(state[lane], axis=0), row) * here[:-1] < 0
+        for c in run.events:  # an action may take a motion anywhere
+            if c.lane == lane and c.changed:
+                beyond[lane, np.searchsorted(run.time, c.time) :][:2] = False
     return beyond
 
 

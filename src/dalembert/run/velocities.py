@@ -52,6 +52,12 @@ def near_names(system: System | DiscreteSystem) -> list[str]:
     return [f"{q.name}.{NEAR}" for q in system.coordinates]
 
 
+def near_columns(stepmap: StepMap, system: System) -> list[int]:
+    """Where these are in a record; nowhere, if velocities need not be searched for."""
+    names, near = [*stepmap.state, *stepmap.outputs], near_names(system)
+    return [names.index(x) for x in near] if near[0] in names else []
+
+
 def velocities(system: System, points: Array, rows: Array, project: bool, near: Array | None = None) -> Array:
     """The velocities at (q, p, S, t), one row each; NaN where there is none on the branch of `near`.
 
