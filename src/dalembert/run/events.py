@@ -149,8 +149,8 @@ class Stretches:
         values = {str(k): e.expression for k, e in enumerate(self.events)}
         self._values = point_map(maps.quantity_map(self.system, values))
         self._project = plan.method.impulsive and bool(self.system.constraints)
-        self._near = np.zeros((lanes, len(self.system.coordinates)))  # velocities that those to be found are near to
         self._near_at = near_columns(self.stepper.stepmap, self.system)
+        self._near = np.zeros((lanes, len(self.system.coordinates)))  # velocities that those to be found are near to
         state = (*self.system.coordinates, *self.system.velocities)
         whole = {k: {s.name: e.changes.get(s, s) for s in state} for k, e in enumerate(self.events) if e.changes}
         self._changed = {k: point_map(maps.quantity_map(self.system, after)) for k, after in whole.items()}
@@ -208,9 +208,7 @@ class Stretches:
         carry, failed = walk.moved(1.0)
         status = int(walk.status or failed)
         there = status == 0 or at_node
-        if (
-            there and self._near_at
-        ):  # the next step has no earlier solutions to go by: velocities say on which branch it is
+        if there and self._near_at:  # without earlier solutions the velocities say on which branch the next step is
             carry = self.begun(lane, carry, k + 1)
         self.carry[lane] = carry if there else self.begun(lane, nodes[-2], k)
         self.codes[lane, :2] = status, k + int(there)
@@ -233,10 +231,9 @@ class Stretches:
         n, times = len(self.system.coordinates), np.broadcast_to(self.t0 + k * self.h, len(nodes))
         q, second, S = np.split(nodes[:, : 2 * n + len(self.system.entropies)], [n, 2 * n], axis=1)
         if self.stepper.stepmap.state[n] != self.system.coordinates[0].dot.name:
-            recorded = bool(self._near_at) and nodes.shape[1] == self.stepper.width
-            near = nodes[:, self._near_at] if recorded else np.broadcast_to(self._near[lane], q.shape)
-            at = np.column_stack([q, second, S, times]), self.rows[[lane]]
-            second = velocities(self.system, *at, self._project, near)
+            known = self._near_at and nodes.shape[1] == self.stepper.width
+            at, near = np.column_stack([q, second, S, times]), nodes[:, self._near_at] if known else self._near[[lane]]
+            second = velocities(self.system, at, self.rows[[lane]], self._project, near)
         self._near[lane] = np.where(np.isfinite(second[-1]), second[-1], self._near[lane])
         return np.column_stack([q, second, S, times])
 

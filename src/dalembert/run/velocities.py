@@ -66,7 +66,7 @@ def velocities(system: System, points: Array, rows: Array, project: bool, near: 
     """
     if not maps.legendre_block(system, project).is_linear:
         assert near is not None
-        return _searched(system, points, rows, project, near)
+        return _searched(system, points, rows, project, np.broadcast_to(near, (len(points), len(system.coordinates))))
     found, status = point_map(maps.velocity_map(system, project))(points, rows)
     found[status != 0] = np.nan
     if project or not system.constraints or not status.any():
