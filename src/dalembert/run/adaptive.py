@@ -12,6 +12,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from ..engine.status import Status
 from .values import Array
 
 ROUNDING = 4e-15
@@ -23,8 +24,19 @@ FIRST = 1e-4
 COLLAPSED, PATIENCE = 1e-5, 2000
 """So many steps in a row, each shorter than this fraction of the longest: the motion runs into a singular point."""
 
+RETRIES, SHORTER = 12, 0.6
+"""How often a step that met a point without rates is tried again, and how much shorter it is then."""
+
 Kinetic = Callable[[float, Array, Array], tuple[Array, Array, Array]]
 """(t, y, rate) -> velocities, accelerations (or what stands for them) and |d2L/dv_i^2|."""
+
+
+class Left(Exception):
+    """The rates have no value at a point the solver asked for."""
+
+    def __init__(self, status: int):
+        super().__init__(status)
+        self.status = Status(status)
 
 
 class Adaptive:
@@ -74,7 +86,14 @@ class Adaptive:
     def step(self) -> bool:
         """One step; whether there was one."""
         solver = self.solver
-        solver.step()
+        for attempt in range(RETRIES + 1):
+            try:
+                solver.step()
+                break
+            except Left:  # a shorter step may stop before a singular point, or pass it with other points
+                solver.h_abs *= SHORTER
+                if attempt == RETRIES:
+                    raise
         size = float(solver.step_size or 0.0)
         self._longest = max(self._longest, size)
         self._short = self._short + 1 if size < COLLAPSED * self._longest else 0

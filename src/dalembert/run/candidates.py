@@ -69,7 +69,7 @@ def _on_a_line(system: System, point: Array, row: Array, i: int) -> list[Array]:
         sign = np.sign(values)
         k = np.flatnonzero(sign[:-1] * sign[1:] < 0)
         a, b, left = line[k].copy(), line[k + 1].copy(), sign[k]
-        for _ in range(200):
+        for _ in range(64):
             c = (a + b) / 2
             same = np.sign(look(c)[which]) == left
             a, b = np.where(same, c, a), np.where(same, b, c)
@@ -81,7 +81,7 @@ def _on_a_line(system: System, point: Array, row: Array, i: int) -> list[Array]:
         k = np.flatnonzero(real[:-1] != real[1:])
         a, b = np.where(real[k], line[k], line[k + 1]), np.where(real[k], line[k + 1], line[k])
         begun = a.copy()
-        for _ in range(200):
+        for _ in range(64):
             c = (a + b) / 2
             has = np.isfinite(look(c)[0]) if len(c) else np.zeros(0, dtype=bool)
             a, b = np.where(has, c, a), np.where(has, b, c)

@@ -14,7 +14,7 @@ from ..errors import MethodError
 from ..model.system import System
 from ..theory import pointwise as maps
 from ..theory.hamilton import HamiltonianForm
-from .adaptive import Adaptive
+from .adaptive import Adaptive, Left
 from .nodes import checked_nodes
 from .plan import Plan
 from .simulate import _checked, _step_size, _steps
@@ -22,14 +22,6 @@ from .start import resolve_start
 from .trajectory import Trajectory
 from .values import Array, Values, columns, lanes, parameter_values, point_map
 from .velocities import velocities
-
-
-class _Left(Exception):
-    """The rates have no value at a point the solver asked for."""
-
-    def __init__(self, status: int):
-        super().__init__(status)
-        self.status = Status(status)
 
 
 def solve_hamilton(
@@ -107,7 +99,7 @@ class _Motion:
             v = velocities(self.system, point, self.row, False, self.near[None, :])
             found, status = self._look(point, v[0]) if np.isfinite(v).all() else (found, status)
         if status[0] or not np.isfinite(found).all():
-            raise _Left(int(status[0]) or int(Status.LEFT_DOMAIN))
+            raise Left(int(status[0]) or int(Status.LEFT_DOMAIN))
         return found[0]
 
     def _look(self, point: Array, near: Array) -> tuple[Array, Array]:
@@ -147,6 +139,6 @@ class _Motion:
                     record(k, dense(times[k]))
                     done = k
                 self.near = solver.f[: self.n].copy()
-        except _Left as left:
+        except Left as left:
             return done, left.status
         return done, Status.CONVERGED

@@ -17,14 +17,15 @@ from ..symbolic import free_names
 from ..theory.lagrange import mass_matrix
 from .trajectory import Trajectory
 from .values import Array
-from .velocities import BETWEEN, Search, has_branches, sides
+from .velocities import BETWEEN, Search, has_branches, sides, velocities
 
 LOOKED_AT, ENTRIES = 2048, 4_000_000
 """At how many nodes a mass matrix is looked at, at most, and how many numbers these have together."""
 
-LOW, CROSSED = 0.1, 0.01
-"""A determinant is looked at more closely where it is below the first part of its median; between two nodes it vanishes if
-it falls below the second part of what it is at both."""
+LOW, CROSSED, SUSPECT = 0.1, 0.01, 1e-8
+"""A determinant is looked at more closely where it is below the first part of its median; near a node it vanishes if it
+falls below the second part of what it is at the nodes before and after. Below the last part of the median, velocities may
+not be determined."""
 
 
 def checked_nodes(run: Trajectory) -> Trajectory:
@@ -45,7 +46,7 @@ def _end(run: Trajectory, lost: Any, status: Status) -> None:
     lost = np.asarray(lost & np.isfinite(run._positions).all(axis=-1))
     for lane in np.flatnonzero(lost.any(axis=1)):
         row = int(np.argmax(lost[lane]))
-        for table in (run.records, run._positions, run._velocities):
+        for table in (run.records, run._positions, *(run._velocities,) * ("_velocities" in run.__dict__)):
             table[lane, row:] = np.nan
         run.codes[lane, :2] = status, max(run.begin, (-(-run.begin // run.every) + row - 1) * run.every)
 
@@ -104,6 +105,7 @@ class _Determinants:
     def __init__(self, run: Trajectory, system: System, lane: int):
         self.q, self.t, self.row = run._positions[lane], run.time, run._parameter_rows[lane]
         self.n, self.entries = len(system.coordinates), _mass_entries(system)
+        self.suspect: set[int] = set()
 
     def matrices(self, q: Array, t: Array) -> Array:
         """The mass matrix at some points."""
@@ -117,8 +119,10 @@ class _Determinants:
             return np.linalg.slogdet(self.matrices(q, t))
 
     def nodes(self, k: Array) -> Array:
-        """The logarithm at some nodes."""
-        return self.at(self.q[k], self.t[k])[1]
+        """The logarithm at some nodes; those where it is far below the others are noted."""
+        found = self.at(self.q[k], self.t[k])[1]
+        self.suspect |= set(k[~(found > np.median(found) + np.log(SUSPECT))].tolist())
+        return found
 
     def between(self, k: int, fractions: Array) -> tuple[Array, Array, Array, Array]:
         """Positions, times, signs and logarithms on the way from node k to the next."""
@@ -133,9 +137,28 @@ def _warn_of_chart(run: Trajectory, system: System) -> None:
         return
     for lane in range(len(run.records)):
         count = int(np.isfinite(run._positions[lane]).all(axis=-1).sum())
-        if count >= 3 and (found := _crossing(_Determinants(run, system, lane), count)) is not None:
+        if count < 3:
+            continue
+        det = _Determinants(run, system, lane)
+        found = _crossing(det, count)
+        if run._carries_momenta:
+            _end_where_singular(run, system, lane, np.array(sorted(det.suspect), dtype=int))
+        if found is not None:
             warnings.warn(_chart_text(run, system, lane, *found), ModelWarning, stacklevel=4)
             return
+
+
+def _end_where_singular(run: Trajectory, system: System, lane: int, nodes: Array) -> None:
+    """End a lane before a node whose momenta determine no velocities."""
+    if not len(nodes):
+        return
+    method = run.method
+    project = bool(system.constraints) and (method is None or method.impulsive)
+    state = (run._positions[lane], run._carried_momenta[lane], run._entropies[lane], run.time[:, None])
+    found = velocities(system, np.concatenate(state, axis=1)[nodes], run._parameter_rows[[lane]], project)
+    lost = np.zeros(run._positions.shape[:2], dtype=bool)
+    lost[lane, nodes] = np.isnan(found).any(axis=1)
+    _end(run, lost, Status.SINGULAR)
 
 
 def _crossing(det: _Determinants, count: int) -> tuple[float, Array, Array] | None:
@@ -153,26 +176,27 @@ def _crossing(det: _Determinants, count: int) -> tuple[float, Array, Array] | No
     for i in np.sort(low[np.argsort(sizes[low])][:12]):
         window = np.arange(max(0, some[i] - stride), min(count, some[i] + stride + 1))
         k = int(window[np.argmin(det.nodes(window))])
-        for first in range(max(0, k - 1), min(count - 1, k + 1)):
-            place = _vanishes_between(det, first)
-            if place is not None:
-                return place[0], place[1], det.q[some[int(np.argmax(sizes))]]
+        if (place := _vanishes_near(det, k, count)) is not None:
+            return *place, det.q[some[int(np.argmax(sizes))]]
     return None
 
 
-def _vanishes_between(det: _Determinants, k: int) -> tuple[float, Array] | None:
-    """Where the determinant vanishes, to what a step can tell, on the way from node k to the next."""
-    a, b = 0.0, 1.0
-    ends = det.between(k, np.array([0.0, 1.0]))
-    for _ in range(3):
-        fractions = np.linspace(a, b, 17)
-        q, t, _, size = det.between(k, fractions)
-        if not (np.isfinite(size) | (size == -np.inf)).all():
-            return None
-        i = int(np.argmin(size))
-        a, b = fractions[max(0, i - 1)], fractions[min(16, i + 1)]
-    crossed = size[i] < np.log(CROSSED) + ends[3].min() or ends[2][0] * ends[2][1] < 0
-    return (float(t[i]), q[i]) if crossed else None
+def _vanishes_near(det: _Determinants, k: int, count: int) -> tuple[float, Array] | None:
+    """Where the determinant vanishes, to what a step can tell, on the way through node k, where it is least."""
+    ends = [j for j in (k - 1, k + 1) if 0 <= j < count]
+    sign, size = det.at(det.q[ends], det.t[ends])
+    least = (np.inf, 0.0, det.q[k])
+    for first in (j for j in (k - 1, k) if 0 <= j < count - 1):
+        a, b = 0.0, 1.0
+        for _ in range(4):
+            fractions = np.linspace(a, b, 17)
+            q, t, _, found = det.between(first, fractions)
+            if not (np.isfinite(found) | (found == -np.inf)).all():
+                return None
+            i = int(np.argmin(found))
+            a, b = fractions[max(0, i - 1)], fractions[min(16, i + 1)]
+            least = min(least, (float(found[i]), float(t[i]), q[i]), key=lambda item: item[0])
+    return least[1:] if least[0] < np.log(CROSSED) + size.min() or np.prod(sign) < 0 else None
 
 
 def _chart_text(run: Trajectory, system: System, lane: int, t: float, q: Array, usual: Array) -> str:

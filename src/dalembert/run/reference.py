@@ -9,21 +9,13 @@ from ..engine.status import Status
 from ..methods.reference import Reference
 from ..model.system import System
 from ..theory import pointwise as maps
-from .adaptive import Adaptive
+from .adaptive import Adaptive, Left
 from .plan import Plan
 from .progress import Progress
 from .projection import Projection
 from .start import Start
 from .trajectory import Trajectory
 from .values import Array, point_map
-
-
-class _Left(Exception):
-    """The right-hand side has no value at a point the solver asked for."""
-
-    def __init__(self, status: int):
-        super().__init__(status)
-        self.status = Status(status)
 
 
 def solve_reference(plan: Plan, start: Start) -> Trajectory:
@@ -58,7 +50,7 @@ class _Motion:
         """The right-hand side: velocities, accelerations, rates of entropies."""
         values, status = self._compiled(np.append(y, t)[None, :], self.rows)
         if status[0] or not np.isfinite(values).all():
-            raise _Left(int(status[0]) or int(Status.LEFT_DOMAIN))
+            raise Left(int(status[0]) or int(Status.LEFT_DOMAIN))
         return np.concatenate([y[self.n : 2 * self.n], values[0]])
 
     def masses(self, t: float, y: Array) -> Array:
@@ -100,6 +92,6 @@ class _Motion:
                     if self.projection.singular:
                         return row - 1, Status.SINGULAR
                     walk.replace(self.held(solver.t, solver.y))
-        except _Left as left:
+        except Left as left:
             return row - 1, left.status
         return row - 1, Status.CONVERGED
