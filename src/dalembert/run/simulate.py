@@ -28,7 +28,7 @@ from .reference import solve_reference
 from .start import Start, of_momenta, read_start, resolve_start
 from .trajectory import Trajectory
 from .values import Array, Values, as_number, by_name, columns, lanes, parameter_values
-from .velocities import has_branches
+from .velocities import expected_velocities, has_branches, near_columns
 
 
 def simulate(
@@ -153,8 +153,12 @@ def _by_reference(plan: Plan, start: Start) -> Trajectory:
 
 def _computed(plan: Plan, carry: Array, events: Sequence[Event], watched: Array | None = None) -> Trajectory:
     """The motion, watched if there are events; `watched` is what a run that is continued knows of them."""
-    stepper = plan.stepper()
+    stepper, system = plan.stepper(), plan.system
+    expected = expected_velocities(stepper.stepmap, system, carry)
     run = _with_events(plan, stepper, carry, events, watched) if events else _advance(plan, stepper, carry)
+    if isinstance(system, System) and (near := near_columns(stepper.stepmap, system)):
+        first = run.records[:, 0, near]  # not known if the first step fails
+        run.records[:, 0, near] = np.where(np.isfinite(first), first, expected)
     return checked_nodes(run)
 
 

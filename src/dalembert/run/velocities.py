@@ -27,7 +27,7 @@ SEARCH, HALVINGS = 400, 40
 CLOSE, ENOUGH = 1e-9, 4e-15
 """Relative residuals: below the first, what no longer shrinks is rounding; at the second a search has ended."""
 
-BETWEEN = np.array([0.25, 0.5, 0.75, 1.0])
+BETWEEN = np.arange(1, 9) / 8
 """Where a step is looked at for folds."""
 
 
@@ -56,6 +56,13 @@ def near_columns(stepmap: StepMap, system: System) -> list[int]:
     """Where these are in a record; nowhere, if velocities need not be searched for."""
     names, near = [*stepmap.state, *stepmap.outputs], near_names(system)
     return [names.index(x) for x in near] if near[0] in names else []
+
+
+def expected_velocities(stepmap: StepMap, system: System | DiscreteSystem, carry: Array) -> Array:
+    """The velocities that a step is expected to have, by what lanes carry: of the step before, or of the start."""
+    at, sought = len(stepmap.state), stepmap.sought
+    first = [next((j for j, x in enumerate(sought) if x.startswith(f"{q.name}.")), None) for q in system.coordinates]
+    return np.stack([carry[:, at + j] if j is not None else np.full(len(carry), np.nan) for j in first], axis=1)
 
 
 def velocities(system: System, points: Array, rows: Array, project: bool, near: Array | None = None) -> Array:
