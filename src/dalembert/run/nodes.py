@@ -136,10 +136,12 @@ class _Determinants:
             return np.linalg.slogdet(self.matrices(q, t))
 
     def nodes(self, k: Array) -> Array:
-        """The logarithm at some nodes; those where it is far below the others are noted."""
-        found = self.at(self.q[k], self.t[k])[1]
-        self.suspect |= set(k[~(found > np.median(found) + np.log(SUSPECT))].tolist())
-        return found
+        """The logarithm at some nodes."""
+        return self.at(self.q[k], self.t[k])[1]
+
+    def note(self, k: Array, sizes: Array, usual: float) -> None:
+        """Note the nodes where it is far below the usual."""
+        self.suspect |= set(k[~(sizes > usual + np.log(SUSPECT))].tolist())
 
     def between(self, k: int, fractions: Array) -> tuple[Array, Array, Array, Array]:
         """Positions, times, signs and logarithms on the way from node k to the next."""
@@ -183,16 +185,21 @@ def _crossing(det: _Determinants, count: int) -> tuple[float, Array, Array] | No
     stride = -(-count // max(8, min(LOOKED_AT, ENTRIES // det.n**2)))
     some = np.arange(0, count, stride)
     sizes = det.nodes(some)
-    usual = np.median(sizes)
+    if sizes.min() > sizes.max() + np.log(LOW):
+        return None
+    usual = float(np.median(sizes))
     if not np.isfinite(usual):  # it vanishes everywhere: masses that only constraints make up for
         return None
+    det.note(some, sizes, usual)
     least = np.r_[
         sizes[0] <= sizes[1], (sizes[1:-1] <= sizes[:-2]) & (sizes[1:-1] <= sizes[2:]), sizes[-1] <= sizes[-2]
     ]
     low = np.flatnonzero(least & (sizes < usual + np.log(LOW)))
     for i in np.sort(low[np.argsort(sizes[low])][:12]):
         window = np.arange(max(0, some[i] - stride), min(count, some[i] + stride + 1))
-        k = int(window[np.argmin(det.nodes(window))])
+        near = det.nodes(window)
+        det.note(window, near, usual)
+        k = int(window[np.argmin(near)])
         if (place := _vanishes_near(det, k, count)) is not None:
             return *place, det.q[some[int(np.argmax(sizes))]]
     return None
