@@ -1,7 +1,8 @@
 """SciPy's adaptive methods with tolerances relative to the motion, whatever its units.
 
-The error of each component is compared with the largest value that it has had so far. A component that is zero but for
-the rounding of others is compared with what they amount to: with masses m_i = d2L/dv_i^2 the speed u of the whole motion,
+The error of a position is compared with how far it has been from where it began, that of a velocity or a momentum with the
+largest value that it has had so far. A component that is zero but for the rounding of others is compared with what they
+amount to: with masses m_i = d2L/dv_i^2 the speed u of the whole motion,
 u^2 = sum m_i v_i^2, makes rounding errors of about 1e-16 u / sqrt(m_i) in v_i.
 """
 
@@ -17,6 +18,9 @@ from .values import Array
 
 ROUNDING = 4e-15
 """What rounding may leave of a velocity, relative to the speed of the whole motion."""
+
+ORIGIN = 0.1
+"""Times `ROUNDING`: what rounding may leave of a position, relative to its distance from the origin."""
 
 FIRST = 1e-4
 """The first step, relative to the time in which the velocity changes."""
@@ -50,14 +54,16 @@ class Adaptive:
 
         self.rtol, self.atol = tolerance
         self._kinetic, self._second = kinetic, second
-        self.largest = np.abs(state)
+        self._begun, self._largest = state.copy(), np.zeros_like(state)
         f = rate(times[0], state)
         span = float(times[-1] - times[0])
         first = self._first(times[0], state, f, span)
         self.solver: Any = (DOP853 if kind == "DOP853" else Radau)(
-            rate, times[0], state, times[-1], rtol=self.rtol, atol=self._tolerances(times[0], state, f, 1e-3 * first),
+            rate, times[0], state, times[-1], rtol=self.rtol, atol=self._tolerances(times[0], state, f, first),
             first_step=first,
         )  # fmt: skip
+        if self.atol is None:
+            self.solver.rtol = 0.0  # relative to the distance from the origin
         self._longest, self._short = 0.0, 0
 
     def _first(self, t: float, y: Array, f: Array, span: float) -> float:
@@ -68,27 +74,31 @@ class Adaptive:
         return FIRST * min(span, changing if np.isfinite(changing) and changing > 0 else span)
 
     def _tolerances(self, t: float, y: Array, f: Array, h: float) -> Any:
-        """The absolute tolerance of each component, from what is known of the motion."""
+        """The tolerance of each component in a step of about h, from what is known of the motion."""
         if self.atol is not None:
             return self.atol
-        n = len(self._kinetic(t, y, f)[0])
-        v, _, mass = self._kinetic(t, y, f)
-        root = np.sqrt(mass)
-        with np.errstate(all="ignore"):
-            speed = np.sqrt(mass @ v**2)
-            rounding = np.where(root > 0, speed / root, 0.0)
-        noise = np.zeros_like(y)
-        noise[:n], noise[n : 2 * n] = h * rounding, rounding if self._second == "velocity" else speed * root
-        self.largest = np.maximum(self.largest, np.abs(y))
-        found = self.rtol * np.maximum(self.largest, np.abs(f) * h) + ROUNDING * noise
-        return np.where(found > 0, found, 1e-300)
+        v, a, mass = self._kinetic(t, y, f)
+        n, root = len(v), np.sqrt(mass)
+        speed = np.sqrt(mass @ v**2)
+        rounding = np.divide(speed, root, out=np.zeros(n), where=root > 0)
+        noise = ORIGIN * np.abs(y)
+        noise[:n] += h * rounding
+        noise[n : 2 * n] = rounding if self._second == "velocity" else speed * root
+        away = np.abs(y - self._begun)
+        away[n : 2 * n] = np.abs(y[n : 2 * n])
+        ahead = np.abs(f) * h
+        ahead[:n] += np.abs(a) * h**2
+        self._largest = np.maximum(self._largest, away)
+        found = self.rtol * np.maximum(self._largest, ahead) + ROUNDING * noise
+        return np.where(found > 0, found, 1e-140)
 
     def step(self) -> bool:
         """One step; whether there was one."""
         solver = self.solver
         for attempt in range(RETRIES + 1):
             try:
-                solver.step()
+                with np.errstate(over="ignore", invalid="ignore"):  # of a component that was zero so far
+                    solver.step()
                 break
             except Left:  # a shorter step may stop before a singular point, or pass it with other points
                 solver.h_abs *= SHORTER
@@ -99,7 +109,9 @@ class Adaptive:
         self._short = self._short + 1 if size < COLLAPSED * self._longest else 0
         if solver.status == "failed" or self._short > PATIENCE:
             return False
-        solver.atol = self._tolerances(solver.t, solver.y, solver.f, size)
+        solver.atol = self._tolerances(
+            solver.t, solver.y, solver.f, size
+        )  # the next step may be longer: that is stricter
         return True
 
     def replace(self, y: Array) -> None:
