@@ -65,6 +65,7 @@ class Adaptive:
         if self.atol is None:
             self.solver.rtol = 0.0  # relative to the distance from the origin
         self._longest, self._short = 0.0, 0
+        self._left: Left | None = None
 
     def _first(self, t: float, y: Array, f: Array, span: float) -> float:
         """A first step that is short beside the time in which velocities change; it may grow tenfold with every step."""
@@ -100,19 +101,29 @@ class Adaptive:
                 with np.errstate(over="ignore", invalid="ignore"):  # of a component that was zero so far
                     solver.step()
                 break
-            except Left:  # a shorter step may stop before a singular point, or pass it with other points
+            except Left as left:  # a shorter step may stop before a singular point, or pass it with other points
                 solver.h_abs *= SHORTER
+                self._left = left
                 if attempt == RETRIES:
                     raise
         size = float(solver.step_size or 0.0)
         self._longest = max(self._longest, size)
         self._short = self._short + 1 if size < COLLAPSED * self._longest else 0
         if solver.status == "failed" or self._short > PATIENCE:
+            if self._left is not None:
+                raise self._left
+            self._look_ahead()
             return False
         solver.atol = self._tolerances(
             solver.t, solver.y, solver.f, size
         )  # the next step may be longer: that is stricter
         return True
+
+    def _look_ahead(self) -> None:
+        """Raise `Left` if the motion was about to leave the domain: steps became so short before its edge."""
+        solver = self.solver
+        for ahead in self._longest * 10.0 ** -np.arange(12):
+            solver.fun(solver.t + ahead, solver.y + ahead * solver.f)
 
     def replace(self, y: Array) -> None:
         """Go on from another state at the present time."""

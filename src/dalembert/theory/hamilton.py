@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 import sympy
@@ -28,7 +29,7 @@ from .algebra import linear_solution, shortest, simplified, tidy, with_short_exp
 from .degeneracy import is_regular
 from .lagrange import energy, momenta, motion_residual, multipliers, reaction, readable
 from .quadratic import quadratic_part
-from .sampling import points_on, value, values
+from .sampling import points_on, values
 from .shell import shell
 
 if TYPE_CHECKING:
@@ -135,22 +136,30 @@ def _is_known(e: Expr) -> bool:
 
 def _inverts(candidate: Sequence[Expr], slopes: Sequence[Expr], u: Sequence[Symbol], w: Sequence[Symbol]) -> bool:
     """Whether u(w) leads back to u wherever w = dG/du is real, from 1e-12 to 1e12: so it does on one branch alone."""
-    import mpmath
+    import random
 
-    names = sorted({s.name for e in slopes for s in e.free_symbols} - {x.name for x in u})
-    said = 0
-    for k, point in enumerate(points_on([], [], [*names, *(x.name for x in u)], count=24)):
-        size, sign = mpmath.mpf(10) ** (k - 12), (-1) ** k
-        there: dict[str, Any] = {name: point[name] for name in names}
-        there |= {x.name: sign**i * (point[x.name] - (k % 3) / 2) * size for i, x in enumerate(u, start=k % 2)}
-        at = there | {s.name: value(d, there) for s, d in zip(w, slopes, strict=True)}
-        if not all(mpmath.isfinite(x) for x in at.values()):
+    rng, said = random.Random(2), 0
+    others = sorted({s.name for e in slopes for s in e.free_symbols} - {x.name for x in u})
+    apart = [substitute(c, dict(zip(w, slopes, strict=True))) - fast(x) for c, x in zip(candidate, u, strict=True)]
+    for power in (*range(-12, 13), *range(-12, 13)):
+        point = {name: rng.uniform(0.3, 1.7) for name in others}
+        point |= {x.name: rng.uniform(-1, 1) * 10.0**power for x in u}
+        if not all(isfinite(_precise(d, point)) for d in slopes):
             continue
-        scale = max(abs(there[x.name]) for x in u)
-        if any(not abs(value(c, at) - there[x.name]) <= 1e-9 * scale for c, x in zip(candidate, u, strict=True)):
+        scale = max(abs(point[x.name]) for x in u)
+        if any(not abs(_precise(e, point)) <= 1e-9 * scale for e in apart):
             return False
         said += 1
     return said >= 4
+
+
+def _precise(e: Any, point: Mapping[str, float]) -> float:
+    """The value of an expression, computed with ninety digits; not-a-number where it is not real."""
+    at = substitute(e, {name: sympy.Rational(x) for name, x in point.items()})
+    try:
+        return float(at.n(300, real=True))
+    except (RuntimeError, ValueError, TypeError, ZeroDivisionError):
+        return float("nan")
 
 
 # the form of one system
