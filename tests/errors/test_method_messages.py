@@ -130,7 +130,7 @@ class Forgetful(da.VariationalMethod):
     (
         "a tolerance of 0",
         lambda: da.Reference(rtol=0),
-        "Reference(rtol=0, atol=1e-10): tolerances are positive numbers, such as 1e-10.",
+        "Reference(rtol=0): tolerances are positive numbers, such as 1e-10.",
     ),
     (
         "a tolerance that is no number",

@@ -13,6 +13,7 @@ from ..errors import MethodError
 from ..model.system import System
 from ..stepmap import StepMap
 from ..symbolic import Fast, Vector
+from ..theory.degeneracy import is_degenerate
 from .laws import variational_laws
 
 SUGGESTED = (
@@ -76,6 +77,9 @@ class Method(ABC):
     thermal: ClassVar[bool] = False
     """Whether it takes systems with entropies."""
 
+    degenerate_masses: ClassVar[bool] = False
+    """Whether it takes mass matrices that are singular, where the constraints make up for it."""
+
     carries: ClassVar[Literal["momentum", "velocity"]]
     """What the state holds besides positions."""
 
@@ -95,7 +99,12 @@ class Method(ABC):
         return not self._objection(system)
 
     def _objection(self, system: System) -> str:
-        return "it has entropies." if system.entropies and not self.thermal else self.obstacle(system)
+        if system.entropies and not self.thermal:
+            return "it has entropies."
+        why = self.obstacle(system)
+        if not why and system.constraints and not self.degenerate_masses and is_degenerate(system):
+            return "its mass matrix is singular, and only the constraints determine its velocities."
+        return why
 
     def check(self, system: System) -> None:
         """Raise a MethodError if the method does not apply to the system, with the names of two that do."""
@@ -135,6 +144,7 @@ class VariationalMethod(Method):
     momentum = True
     constraints = True
     impulsive = True
+    degenerate_masses = True
     carries = "momentum"
 
     def obstacle(self, system: System) -> str:

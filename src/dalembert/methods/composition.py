@@ -107,6 +107,11 @@ class Composition(Method):
         return self.method.impulsive
 
     @property
+    def degenerate_masses(self) -> bool:  # type: ignore[override]
+        """As the composed method."""
+        return self.method.degenerate_masses
+
+    @property
     def carries(self) -> str:  # type: ignore[override]
         """As the composed method."""
         return self.method.carries

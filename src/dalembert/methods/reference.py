@@ -13,23 +13,32 @@ from .base import Method
 class Reference(Method):
     """Adaptive solution by SciPy; `h` is only the spacing of the output.
 
-    Constraints enter differentiated (index reduced), so they hold to the tolerance, not to rounding; so do both laws of heat.
+    rtol:  the tolerance, relative to the size that each component of the motion has had so far
+    atol:  an absolute tolerance for all components instead, in their own units
+
+    Constraints enter differentiated (index reduced); after every step positions are projected on them, and velocities on
+    what they admit. Both laws of heat hold to the tolerance.
     """
 
     reference = "E. Hairer, S. P. Norsett and G. Wanner, Solving Ordinary Differential Equations I, 1993 (DOP853)"
     order = 8
     adaptive = True
     thermal = True
+    degenerate_masses = True
     carries = "velocity"
 
-    def __init__(self, rtol: float = 1e-10, atol: float = 1e-10, solver: Literal["DOP853", "Radau"] = "DOP853"):
-        if not (isinstance(rtol, int | float) and isinstance(atol, int | float) and rtol > 0 and atol > 0):
-            raise MethodError(f"Reference(rtol={rtol}, atol={atol}): tolerances are positive numbers, such as 1e-10.")
+    def __init__(self, rtol: float = 1e-10, atol: float | None = None, solver: Literal["DOP853", "Radau"] = "DOP853"):
+        given = [rtol] if atol is None else [rtol, atol]
+        self.rtol, self.atol, self.solver = rtol, atol, solver
+        if not all(isinstance(x, int | float) and 0 < x < float("inf") for x in given):
+            raise MethodError(f"{self._given()}: tolerances are positive numbers, such as 1e-10.")
         if solver not in ("DOP853", "Radau"):
             raise MethodError(
                 f"Reference(solver={solver!r}): the solvers are 'DOP853' and, for stiff systems, 'Radau'."
             )
-        self.rtol, self.atol, self.solver = rtol, atol, solver
+
+    def _given(self) -> str:
+        return f"Reference(rtol={self.rtol}{'' if self.atol is None else f', atol={self.atol}'})"
 
     def step_map(self, system: System) -> StepMap:
         raise MethodError(
@@ -37,4 +46,5 @@ class Reference(Method):
         )
 
     def __repr__(self) -> str:
-        return f"Reference(rtol={self.rtol:g}, atol={self.atol:g}, solver={self.solver!r})"
+        absolute = "" if self.atol is None else f"atol={self.atol:g}, "
+        return f"Reference(rtol={self.rtol:g}, {absolute}solver={self.solver!r})"

@@ -27,6 +27,7 @@ class ExplicitRungeKutta(Method):
     With entropies the state is (q, v, S). Energy is off by O(h^order), and drifts.
     """
 
+    degenerate_masses = True
     carries = "velocity"
     thermal = True
 

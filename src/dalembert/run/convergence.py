@@ -19,9 +19,8 @@ from ..theory import pointwise as maps
 from ..theory.lagrange import energy
 from .plan import check_method
 from .simulate import simulate
-from .start import point_map
 from .trajectory import Trajectory
-from .values import Array, Values, as_number
+from .values import Array, Values, as_number, point_map
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -107,7 +106,7 @@ def convergence(
             motions that end at different times are not compared
     exact:  the exact solution, a function of an array of times that gives {x: values, S: values, ...}; with x.dot for every
             coordinate also momenta and energy are compared. Without it a reference solution is computed.
-    rtol:   relative and absolute tolerance of that reference solution
+    rtol:   tolerance of that reference solution, relative to each component of the motion
 
     An error is the largest difference at any node, of any coordinate (momentum, entropy); E is the total energy.
     """
@@ -177,7 +176,7 @@ def _reference(system: System, start: Values, parameters: Values | None, rtol: f
     """The motion by an adaptive method, at any equidistant times."""
 
     def solution(times: Array) -> dict[Any, Array]:
-        method, h = Reference(rtol=rtol, atol=rtol), float(times[1] - times[0])
+        method, h = Reference(rtol=rtol), float(times[1] - times[0])
         run = simulate(system, method, h=h, steps=len(times) - 1, start=start, parameters=parameters, progress=False)
         return {s: run[s] for q in system.coordinates for s in (q, q.dot)} | {S: run[S] for S in system.entropies}
 

@@ -9,9 +9,8 @@ from ..discrete.system import DiscreteSystem
 from ..model.coordinates import time
 from ..model.system import System
 from ..symbolic import Fast, fast, free_names, magnitude
-from .start import point_map
 from .trajectory import Trajectory
-from .values import Array
+from .values import Array, point_map
 
 ROUNDING = 1e-11
 """The largest relative deviation that counts as rounding error, however long the run: what "exact" has to stay below."""

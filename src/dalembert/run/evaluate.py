@@ -11,8 +11,8 @@ from ..model.coordinates import Coordinate, Entropy
 from ..model.system import System
 from ..theory import pointwise as maps
 from ..theory.lagrange import energy, entropy_rates, mass_matrix
-from .start import point_map, resolve_start
-from .values import Array, Values, columns, parameter_values
+from .start import resolve_start
+from .values import Array, Values, columns, parameter_values, point_map
 
 
 @dataclass(frozen=True)

@@ -11,8 +11,9 @@ from ..errors import StartError
 from ..model.coordinates import time
 from ..model.system import System
 from ..theory import pointwise as maps
-from .start import point_map, resolve_start
-from .values import Array
+from .start import resolve_start
+from .values import Array, point_map
+from .velocities import velocities
 
 if TYPE_CHECKING:
     from .events import Event
@@ -33,18 +34,22 @@ class States:
         values = {str(k): e.expression for k, e in enumerate(events)}
         self._values = point_map(maps.quantity_map(system, values))
         self._rates = point_map(maps.rate_map(system, values))
-        self._velocity = point_map(maps.velocity_map(system, impulsive)) if momenta else None
+        self._momenta, self._project = momenta, impulsive and bool(system.constraints)
+        self.beside = np.zeros((len(rows), len(system.coordinates)))  # the velocity of each lane that was found last
         self._admissible = point_map(maps.admissible_map(system)) if system.constraints else None
         state = (*system.coordinates, *system.velocities)
         whole = {k: {s.name: e.changes.get(s, s) for s in state} for k, e in enumerate(events) if e.changes}
         self._changed = {k: point_map(maps.quantity_map(system, after)) for k, after in whole.items()}
 
-    def at(self, lane: int, nodes: Array, times: Array) -> Array:
-        """The states at some nodes."""
+    def at(self, lane: int, nodes: Array, times: Array, near: Array | None = None) -> Array:
+        """The states at some nodes; `near` are velocities on the branch of the motion, by default the last ones found."""
         n = len(self.system.coordinates)
         q, second, S = np.split(nodes[:, : 2 * n + len(self.system.entropies)], [n, 2 * n], axis=1)
-        if self._velocity is not None:
-            second = self._velocity(np.column_stack([q, second, S, times]), self.rows[[lane]])[0]
+        if self._momenta:
+            beside = self.beside[[lane]] if near is None else near
+            at = np.column_stack([q, second, S, times])
+            second = velocities(self.system, at, self.rows[[lane]], self._project, beside)
+        self.beside[lane] = np.where(np.isfinite(second[-1]), second[-1], self.beside[lane])
         return np.column_stack([q, second, S, times])
 
     def values(self, lane: int, states: Array) -> Array:

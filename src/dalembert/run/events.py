@@ -23,6 +23,7 @@ from .event_states import States, side_of
 from .progress import Progress
 from .start import Start
 from .values import Array
+from .velocities import near_columns
 
 if TYPE_CHECKING:
     from .plan import Plan
@@ -155,6 +156,7 @@ class Stretches:
         self.side, self.since = np.zeros((2, lanes, len(self.events)))
         self.direction = np.array([e.direction for e in self.events])
         momenta = self.stepper.stepmap.state[len(self.system.coordinates)] != self.system.coordinates[0].dot.name
+        self.near_at = near_columns(self.stepper.stepmap, self.system)
         self.states = States(self.system, self.events, self.rows, momenta, plan.method.impulsive)
 
     def advance(self) -> None:
@@ -210,7 +212,8 @@ class Stretches:
         carry, failed = walk.moved(1.0)
         status = int(walk.status or failed)
         there = status == 0 or at_node
-        if there and walk.origin < 1:  # the step before was shorter, so its solution is no guess: the velocity here is
+        # The step before was shorter, so its solution is no guess: the velocity here is, and it says on which branch to go on.
+        if there and (walk.origin < 1 or self.near_at):
             carry = self.begun(lane, carry, k + 1)
         self.carry[lane] = carry if there else self.begun(lane, nodes[-2], k)
         self.codes[lane, :2] = status, k + int(there)
@@ -230,10 +233,11 @@ class Stretches:
     # parts of a step
     def points(self, lane: int, nodes: Array, k: Any) -> Array:
         """Position, velocity, entropies and time at some nodes; k says which, and may be a fraction."""
-        return self.states.at(lane, nodes, np.broadcast_to(self.t0 + k * self.h, len(nodes)))
+        near = nodes[:, self.near_at] if self.near_at and nodes.shape[1] == self.stepper.width else None
+        return self.states.at(lane, nodes, np.broadcast_to(self.t0 + k * self.h, len(nodes)), near)
 
     def begun(self, lane: int, node: Array, k: int) -> Array:
-        """The carry at a node, which does not remember earlier steps: its own step may be shorter."""
+        """The carry at a node (or of one), which does not remember earlier steps: its own step may be shorter."""
         n = len(self.system.coordinates)
         velocity = self.points(lane, node[None, :], k)[:, n : 2 * n]
         seed = self.plan.seed(self.stepper.stepmap.sought, velocity)
@@ -242,6 +246,7 @@ class Stretches:
     def anew(self, lane: int, point: Array) -> Array:
         """The carry at a point, as at the start of a motion."""
         n = len(self.system.coordinates)
+        self.states.beside[lane] = point[0, n : 2 * n]
         start = Start("velocity", float(point[0, -1]), point[:, :n], point[:, n : 2 * n], None, point[:, 2 * n : -1])
         return self.plan.first_carry(self.stepper, start, self.rows[[lane]])[0]
 

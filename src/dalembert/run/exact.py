@@ -38,8 +38,7 @@ from .convergence import different_steps
 from .margins import known_conditions
 from .regularity import read_pair
 from .simulate import simulate
-from .start import point_map
-from .values import Array, Values, columns, parameter_values, step_length
+from .values import Array, Values, columns, parameter_values, point_map, step_length
 
 DEGREES = (8, 12, 18, 26, 38, 56)
 """Degrees of the polynomials that are tried until the action no longer changes."""
@@ -151,10 +150,10 @@ def _stationary(system: System, q0: Array, q1: Array, t: float, h: float, rows: 
             break
         if before is not None:
             change = abs(found.value - before.value)
-            slack = np.abs([found.minus - before.minus, found.plus - before.plus]).max() * h
-            error = float(max(change, slack) / (size or 1.0))  # at rest in an equilibrium all may vanish
-            if error < 2e-14 or (error < 1e-11 and degree == DEGREES[-1]):
-                # Near a conjugate point rounding errors of the path are magnified.
+            slack = np.abs([found.minus - before.minus, found.plus - before.plus]).max(axis=0)
+            error = max(_relative(change, size[0]), _relative(slack, size[1]))
+            # Near a conjugate point rounding errors of the path are magnified.
+            if error < max(2e-14, 2e-16 / margin) or (error < 1e-11 and degree == DEGREES[-1]):
                 return replace(found, error=error + 2e-16 / margin, rounding=found.rounding + change)
         before = found
     if margin < 1e-4:
@@ -166,10 +165,17 @@ def _stationary(system: System, q0: Array, q1: Array, t: float, h: float, rows: 
     raise MethodError(f"exact_discrete_lagrangian: the motion over h = {h:g} is too long to follow. Take a smaller h.")
 
 
+def _relative(change: Any, size: Any) -> float:
+    """The largest change relative to a size; at rest in an equilibrium all may vanish."""
+    return float(np.max(change / np.where(np.asarray(size) > 0, size, 1.0)))
+
+
 def _solved(
     system: System, q0: Array, q1: Array, t: float, h: float, rows: Array, degree: int, z: Array
-) -> tuple[ExactStep, Array, float, float]:  # fmt: skip
-    """Newton's method for the coefficients of the path; also the size of the action and the margin of its second variation."""
+) -> tuple[ExactStep, Array, tuple[float, Array], float]:  # fmt: skip
+    """Newton's method for the coefficients of the path; also the sizes of the action and of the momenta, and the margin of
+    the second variation.
+    """
     s, w, F, G = _basis(degree)
     compiled, n = _derivatives(system), len(q0)
     shape = np.concatenate([F, G / h], axis=0).reshape(2, len(s), -1)  # of positions and of velocities
@@ -183,23 +189,21 @@ def _solved(
 
     L, first, second = at(z)
     for _ in range(40):
-        slope = h * np.einsum("g,agj,gak->jk", w, shape, first)
-        size = h * np.einsum("g,agj,gak->jk", w, np.abs(shape), np.abs(first)).max()
-        if not np.isfinite(slope).all() or np.abs(slope).max() <= 1e-15 * size:
+        slope, size = _slopes(h, w, shape, first)
+        if not np.isfinite(slope).all() or (np.abs(slope) <= 1e-15 * size).all():
             break
-        matrix = h * np.einsum("g,agi,gakbl,bgj->ikjl", w, shape, second, shape).reshape(z.size, z.size)
-        move = np.linalg.lstsq(matrix, slope.ravel())[0].reshape(z.shape)  # a singular matrix is looked at below
+        matrix = h * np.einsum("g,agi,gakbl,bgj->ikjl", w, shape, second, shape)
+        move = _newton_move(matrix, slope)
         new, fraction = at(z - move), 1.0
         while not np.isfinite(new[0]).all() and fraction > 1e-3:
             fraction /= 2
             new = at(z - fraction * move)
         z, (L, first, second) = z - fraction * move, new
-        if np.abs(move).max() <= 1e-16 * (np.abs(z).max() + np.abs(q1 - q0).max()):
+        if (np.abs(move) <= 1e-16 * (np.abs(z).max(axis=0) + np.abs(q1 - q0))).all():
             break
-    slope = h * np.einsum("g,agj,gak->jk", w, shape, first)
-    size = h * float(w @ np.abs(L)) + h * float(np.einsum("g,gak->ak", w, np.abs(first)).max())
+    slope, size = _slopes(h, w, shape, first)
     margin = _margin(w, shape, second)
-    if not np.abs(slope).max() <= 1e-9 * size / h and not margin < CONJUGATE:
+    if not (np.abs(slope) <= 1e-9 * size).all() and not margin < CONJUGATE:
         raise MethodError(
             f"exact_discrete_lagrangian: no motion was found from {q0} to {q1} in h = {h:g}. Take a smaller h, or positions "
             f"nearer to each other."
@@ -209,7 +213,23 @@ def _solved(
     minus = w @ Lv - (w * (1 - s)) @ Lq * h
     terms = np.abs(L) + sum(np.abs(d * x).sum(axis=1) for d, x in zip((Lq, Lv), path(z), strict=True))
     rounding = 10 * np.finfo(float).eps * h * float(w @ terms)
-    return ExactStep(float(h * (w @ L)), minus, plus, np.inf, rounding), z, size, margin
+    sizes = h * float(w @ np.abs(L)), h * (w @ np.abs(Lq)) + w @ np.abs(Lv)
+    return ExactStep(float(h * (w @ L)), minus, plus, np.inf, rounding), z, sizes, margin
+
+
+def _slopes(h: float, w: Array, shape: Array, first: Array) -> tuple[Array, Array]:
+    """The derivative of the action by the coefficients of the path, and the size of its terms for each coordinate."""
+    slope = h * np.einsum("g,agj,gak->jk", w, shape, first)
+    return slope, h * np.einsum("g,agj,gak->jk", w, np.abs(shape), np.abs(first)).max(axis=0)
+
+
+def _newton_move(matrix: Array, slope: Array) -> Array:
+    """The solution of the linear equations, scaled coordinate by coordinate, so that units do not matter."""
+    diagonal = np.abs(np.einsum("ikik->ik", matrix)).max(axis=0)
+    unit = 1 / np.sqrt(np.where(diagonal > 0, diagonal, 1.0))
+    scaled = matrix * unit[None, :, None, None] * unit
+    found = np.linalg.lstsq(scaled.reshape(slope.size, slope.size), (slope * unit).ravel())[0]  # singular: see below
+    return unit * found.reshape(slope.shape)
 
 
 def _margin(w: Array, shape: Array, second: Array) -> float:
@@ -276,7 +296,7 @@ def order_of(
         )
     own, rows = _rows(parameters, system), _rows(parameters, discrete)
     given = dict(zip(system.parameters, own[0], strict=True))
-    exactly = Reference(rtol=1e-12, atol=1e-12)
+    exactly = Reference(rtol=1e-12)
     motion = simulate(system, exactly, h=span / points, steps=points, start=start, parameters=given, progress=False)
     if motion.lanes is not None:
         raise StartError("order_of: start has arrays, which make lanes. It measures along one motion: give numbers.")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, cast
 
 import numpy as np
@@ -18,8 +18,12 @@ from ..model.coordinates import time
 from ..model.system import System
 from ..shown import Part, Shown, Table
 from ..stepmap import StepMap
+from ..symbolic import fast
+from .plan import seed, stepper
 from .simulate import simulate
+from .trajectory import Trajectory
 from .values import Array, Values, by_name
+from .velocities import expected_velocities
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -91,7 +95,7 @@ def flow(
         state = here.carry[0, : len(stepmap.state)]
     turned = backward and method is not None and not isinstance(method, VariationalMethod)  # the step with -h
     try:
-        after, jacobian = tangent(stepmap, state, here._parameter_rows, -here.h if turned else here.h, here.t0)
+        after, jacobian = tangent(*_guessed(stepmap, here, state), -here.h if turned else here.h, here.t0)
     except NoStep as error:
         raise MethodError(
             f"flow: from this state there is no step {_way(backward)}: {error.status.sentence}."
@@ -103,6 +107,26 @@ def flow(
         tuple(known.get(name) or Symbol(name) for name in stepmap.state),
         state, after, jacobian, here.t0 - here.h if backward else here.t0 + here.h,
     )  # fmt: skip
+
+
+def _guessed(stepmap: StepMap, here: Trajectory, state: Array) -> tuple[StepMap, Array, Array]:
+    """The step with a search that begins where that of a run does, at the velocities of the start; state; parameters."""
+    rows = here._parameter_rows
+    if not stepmap.sought:
+        return stepmap, state, rows
+    names = [f"{x}.guess" for x in stepmap.unknowns]
+    guesses = iter(names)
+    blocks = [replace(b, guess=tuple(fast(next(guesses)) for _ in b.unknowns)) for b in stepmap.blocks]
+    begun = replace(stepmap, parameters=(*stepmap.parameters, *names), blocks=tuple(blocks))
+    return begun, state, np.column_stack([rows, seed(here.system, stepmap.unknowns, _near(stepmap, here, state))])
+
+
+def _near(stepmap: StepMap, here: Trajectory, state: Array) -> Array:
+    """The velocities that a step from here is expected to have: of two positions, or what the run begins with."""
+    q, n = here.system.coordinates, len(here.system.coordinates)
+    if stepmap.state[n] == q[0].at(1).name:
+        return ((state[n : 2 * n] - state[:n]) / here.h)[None, :]
+    return np.nan_to_num(expected_velocities(stepper(here.system, here.method).stepmap, here.system, here.carry))
 
 
 def _way(backward: bool) -> str:

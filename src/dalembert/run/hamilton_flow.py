@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,21 +11,17 @@ from ..engine.kernels import STATUS_WIDTH
 from ..engine.machine import PointMap
 from ..engine.status import Status
 from ..errors import MethodError
+from ..model.system import System
 from ..theory import pointwise as maps
 from ..theory.hamilton import HamiltonianForm
+from .adaptive import Adaptive, Left
+from .nodes import checked_nodes
 from .plan import Plan
 from .simulate import _checked, _step_size, _steps
-from .start import point_map, resolve_start
+from .start import resolve_start
 from .trajectory import Trajectory
-from .values import Array, Values, columns, lanes, parameter_values
-
-
-class _Left(Exception):
-    """The rates have no value at a point the solver asked for."""
-
-    def __init__(self, status: int):
-        super().__init__(status)
-        self.status = Status(status)
+from .values import Array, Values, columns, lanes, parameter_values, point_map
+from .velocities import velocities
 
 
 def solve_hamilton(
@@ -37,13 +34,14 @@ def solve_hamilton(
     parameters: Values | None = None,
     every: int = 1,
     rtol: float = 1e-10,
-    atol: float = 1e-10,
+    atol: float | None = None,
     strict: bool = True,
 ) -> Trajectory:
-    """A motion at the times k h; h is only the spacing of the output."""
+    """A motion at the times k h; h is only the spacing of the output. Tolerances are those of `Reference`."""
     system = form.system
-    if not (rtol > 0 and atol > 0):
-        raise MethodError(f"rtol = {rtol}, atol = {atol}: tolerances are positive numbers, such as 1e-10.")
+    if not (rtol > 0 and (atol is None or atol > 0)):
+        given = f"rtol = {rtol}" if atol is None else f"rtol = {rtol}, atol = {atol}"
+        raise MethodError(f"{given}: tolerances are positive numbers, such as 1e-10.")
     h = _step_size(h)
     values = parameter_values(parameters, system.parameters)
     begun = resolve_start(system, start, values, columns(values, [p.name for p in system.parameters], lanes(values)))
@@ -54,51 +52,93 @@ def solve_hamilton(
     rows = np.broadcast_to(plan.rows, (len(begun.q), plan.rows.shape[1]))
     points = np.column_stack([begun.q, begun.second, np.full(len(begun.q), begun.time)])
     states = np.column_stack([begun.q, point_map(maps.momentum_map(system))(points, rows)[0]])
-    names = (*(q.name for q in system.coordinates), *(p.name for p in form.momenta))
+    form = _on_branch(form, states, begun.second, begun.time, rows)
+    q = system.coordinates
+    names = (*(c.name for c in q), *(p.name for p in form.momenta), *(c.dot.name for c in q))
     names += tuple(f"multiplier.{a + 1}" for a in range(len(system.constraints)))
     records = np.full((len(states), len(plan.times), len(names)), np.nan)
     codes = np.zeros((len(states), STATUS_WIDTH), dtype=np.int64)
     compiled = PointMap(form.flow())
     for lane, state in enumerate(states):
-        reached, code = _solve(compiled, state, rows[lane : lane + 1], plan.times, records[lane], (rtol, atol))
+        motion = _Motion(form, compiled, rows[lane : lane + 1], begun.second[lane])
+        reached, code = motion.solve(state, plan.times, records[lane], (rtol, atol))
         codes[lane, :2] = code, reached * every if code else plan.steps
     none = np.full(len(states), np.nan)
-    return _checked(
-        plan.trajectory(records=records, columns=names, codes=codes, residual=none, carry=records[:, -1].copy()), strict
-    )
+    run = plan.trajectory(records=records, columns=names, codes=codes, residual=none, carry=records[:, -1].copy())
+    return _checked(checked_nodes(run), strict)
 
 
-def _solve(
-    compiled: PointMap, state: Array, row: Array, times: Array, out: Array, tolerance: tuple[float, float]
-) -> tuple[int, Status]:
-    """Fill `out` as far as the solver gets; tells the last valid record and how it ended."""
-    from scipy.integrate import DOP853
+def _on_branch(form: HamiltonianForm, states: Array, velocity: Array, t: float, rows: Array) -> HamiltonianForm:
+    """The form, without its closed Hamiltonian if that belongs to other velocities than those of the start."""
+    if form.hamiltonian is None:
+        return form
+    times = np.full(len(states), t)
+    n = velocity.shape[1]
+    v = PointMap(form.flow())(np.column_stack([states, times]), rows)[0][:, :n]
+    begun = np.column_stack([states[:, :n], velocity, times])
+    masses = np.abs(point_map(maps.inertia_map(form.system))(begun, rows)[0])
+    apart, size = (masses * (v - velocity) ** 2).sum(axis=1), (masses * velocity**2).sum(axis=1)
+    same = np.isfinite(v).all(axis=1) & (apart <= 1e-12 * size)
+    return form if same.all() else replace(form, hamiltonian=None, velocities=None)
 
-    n, done = len(state), 0
 
-    def table(t: float, y: Array) -> Any:
-        found, status = compiled(np.append(y, t)[None, :], row)
+class _Motion:
+    """One lane; `near` is the velocity at the last step, which says on which branch of p = dL/dv the motion is."""
+
+    def __init__(self, form: HamiltonianForm, compiled: PointMap, row: Array, velocity: Array):
+        self.system: System = form.system
+        self.implicit, self.compiled, self.row, self.near = form.hamiltonian is None, compiled, row, velocity
+        self.n = len(velocity)
+        self._masses = point_map(maps.inertia_map(form.system))
+
+    def table(self, t: float, y: Array) -> Any:
+        """Rates of q and p, and multipliers."""
+        point = np.append(y, t)[None, :]
+        found, status = self._look(point, self.near)
+        if status[0] and self.implicit:  # one look from the velocity itself, found without crossing a fold
+            v = velocities(self.system, point, self.row, False, self.near[None, :])
+            found, status = self._look(point, v[0]) if np.isfinite(v).all() else (found, status)
         if status[0] or not np.isfinite(found).all():
-            raise _Left(int(status[0]) or int(Status.NOT_FINITE))
+            raise Left(int(status[0]) or int(Status.LEFT_DOMAIN))
         return found[0]
 
-    def record(k: int, y: Array) -> None:
-        out[k, :n], out[k, n:] = y, table(times[k], y)[n:]
+    def _look(self, point: Array, near: Array) -> tuple[Array, Array]:
+        return self.compiled(np.column_stack([point, near[None, :]]) if self.implicit else point, self.row)
 
-    try:
-        record(0, state)
-        if len(times) == 1:
-            return 0, Status.CONVERGED
-        solver = DOP853(lambda t, y: table(t, y)[:n], times[0], state, times[-1], rtol=tolerance[0], atol=tolerance[1])
-        while done < len(times) - 1:
-            solver.step()
-            if solver.status == "failed":
-                return done, Status.NO_SOLUTION
-            dense = solver.dense_output()
-            until = len(times) if solver.status == "finished" else int(np.searchsorted(times, solver.t, side="right"))
-            for k in range(done + 1, until):
-                record(k, dense(times[k]))
-                done = k
-    except _Left as left:
-        return done, left.status
-    return done, Status.CONVERGED
+    def kinetic(self, t: float, y: Array, f: Array) -> tuple[Array, Array, Array]:
+        """Velocities, forces as accelerations, masses."""
+        n, v = self.n, f[: self.n]
+        mass = np.abs(np.nan_to_num(self._masses(np.concatenate([y[:n], v, [t]])[None, :], self.row)[0][0]))
+        return v, np.divide(f[n : 2 * n], mass, out=np.zeros(n), where=mass > 0), mass
+
+    def solve(
+        self, state: Array, times: Array, out: Array, tolerance: tuple[float, float | None]
+    ) -> tuple[int, Status]:
+        """Fill `out` as far as the solver gets; tells the last valid record and how it ended."""
+        size, done = len(state), 0
+
+        def record(k: int, y: Array) -> None:
+            found = self.table(times[k], y)
+            out[k] = np.concatenate([y, found[: self.n], found[size:]])
+
+        try:
+            record(0, state)
+            if len(times) == 1:
+                return 0, Status.CONVERGED
+            walk = Adaptive(
+                "DOP853", lambda t, y: self.table(t, y)[:size], times, state, tolerance, self.kinetic, "momentum"
+            )
+            while done < len(times) - 1:
+                if not walk.step():
+                    return done, Status.NO_SOLUTION
+                solver = walk.solver
+                dense = solver.dense_output()
+                last = solver.status == "finished"
+                until = len(times) if last else int(np.searchsorted(times, solver.t, side="right"))
+                for k in range(done + 1, until):
+                    record(k, dense(times[k]))
+                    done = k
+                self.near = solver.f[: self.n].copy()
+        except Left as left:
+            return done, left.status
+        return done, Status.CONVERGED

@@ -23,8 +23,7 @@ from ..engine.machine import PointMap
 from ..model.coordinates import step
 from ..stepmap import TIME, pointwise
 from ..symbolic import Fast, fast, gradient, jacobian, substitute
-from .start import point_map
-from .values import Array
+from .values import Array, point_map
 
 TOLERANCE = 1e-5
 """A margin below this counts as zero: where solutions meet, a residual of 1e-10 leaves them apart by the root of that."""

@@ -16,9 +16,10 @@ from ..methods.base import Method, VariationalMethod
 from ..model.system import System
 from ..theory import pointwise as maps
 from .progress import Report
-from .start import Start, check_first_node, point_map, two_position_momenta
+from .start import Start, check_first_node, two_position_momenta
 from .trajectory import Trajectory
-from .values import Array, columns
+from .values import Array, columns, point_map
+from .velocities import with_near
 
 
 def _kept(function: Any, system: System | DiscreteSystem, method: Method | None) -> Any:
@@ -46,7 +47,20 @@ def _stepper(system: System | DiscreteSystem, method: Method | None) -> Stepper:
     if isinstance(system, DiscreteSystem):
         return Stepper(step_map(system))
     assert method is not None
-    return Stepper(method.step_map(system))
+    return Stepper(with_near(method.step_map(system), system))
+
+
+def stepper(system: System | DiscreteSystem, method: Method | None) -> Stepper:
+    """The compiled step of a system by a method; a discrete system is its own."""
+    return _kept(_stepper, system, method)
+
+
+def seed(system: System | DiscreteSystem, unknowns: tuple[str, ...], velocity: Array) -> Array:
+    """Expected solutions: those that belong to a coordinate are velocities within the step, the others multipliers."""
+    places = {q.name: velocity[:, i] for i, q in enumerate(system.coordinates)}
+    zero = np.zeros(len(velocity))
+    found = [places.get(name.split(".")[0], zero) for name in unknowns]
+    return np.stack(found, axis=1) if found else np.zeros((len(velocity), 0))
 
 
 @dataclass(frozen=True)
@@ -82,7 +96,7 @@ class Plan:
 
     def stepper(self) -> Stepper:
         """The compiled step that is repeated."""
-        return _kept(_stepper, self.system, self.method)
+        return stepper(self.system, self.method)
 
     def trajectory(self, **computed: Any) -> Trajectory:
         """The result, with where it comes from."""
@@ -94,11 +108,8 @@ class Plan:
         )  # fmt: skip
 
     def seed(self, unknowns: tuple[str, ...], velocity: Array) -> Array:
-        """Expected solutions: those that belong to a coordinate are velocities within the step, the others multipliers."""
-        places = {q.name: velocity[:, i] for i, q in enumerate(self.system.coordinates)}
-        zero = np.zeros(len(velocity))
-        found = [places.get(name.split(".")[0], zero) for name in unknowns]
-        return np.stack(found, axis=1) if found else np.zeros((len(velocity), 0))
+        """Expected solutions of a step."""
+        return seed(self.system, unknowns, velocity)
 
     def first_carry(self, stepper: Stepper, start: Start, rows: Array) -> Array:
         """The state at the first node, and the unknowns to expect in the first step."""
@@ -110,7 +121,8 @@ class Plan:
             velocity = (start.second - start.q) / self.h
             return stepper.carry(np.column_stack([start.q, p, start.entropies]), self.seed(unknowns, velocity))
         if isinstance(self.system, DiscreteSystem):
-            return stepper.carry(np.column_stack([start.q, start.second, start.entropies]))
+            expected = None if start.near is None else self.seed(unknowns, start.near)
+            return stepper.carry(np.column_stack([start.q, start.second, start.entropies]), expected)
         assert self.method is not None
         if self.method.carries == "velocity":
             return stepper.carry(np.column_stack([start.q, start.second, start.entropies]))

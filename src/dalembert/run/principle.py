@@ -28,9 +28,8 @@ from ..model.thermal import mechanical
 from ..shown import Part, Shown, Table
 from ..stepmap import pointwise
 from ..theory import pointwise as maps
-from .start import point_map
 from .trajectory import Trajectory
-from .values import Array, Values, columns, parameter_values
+from .values import Array, Values, columns, parameter_values, point_map
 
 SMALL = 1e-9
 """A derivative of the action that is smaller than this, relative to its terms, is zero."""

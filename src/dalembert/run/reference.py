@@ -9,18 +9,13 @@ from ..engine.status import Status
 from ..methods.reference import Reference
 from ..model.system import System
 from ..theory import pointwise as maps
+from .adaptive import Adaptive, Left
 from .plan import Plan
 from .progress import Progress
-from .start import Start, point_map
+from .projection import Projection
+from .start import Start
 from .trajectory import Trajectory
-from .values import Array
-
-COLLAPSED, PATIENCE = 1e-5, 2000
-"""So many steps in a row, each shorter than this fraction of the longest: the motion runs into a singular point."""
-
-
-class _Left(Exception):
-    """The right-hand side has no value at a point the solver asked for."""
+from .values import Array, point_map
 
 
 def solve_reference(plan: Plan, start: Start) -> Trajectory:
@@ -35,50 +30,68 @@ def solve_reference(plan: Plan, start: Start) -> Trajectory:
     rows = np.broadcast_to(plan.rows, (len(start.q), plan.rows.shape[1]))
     with Progress(plan.progress, len(start.q)) as shown:
         for lane, state in enumerate(np.column_stack([start.q, start.second, start.entropies])):
-            reached, code = _solve(system, method, state, rows[lane : lane + 1], plan.times, records[lane])
+            motion = _Motion(system, method, rows[lane : lane + 1])
+            reached, code = motion.solve(state, plan.times, records[lane])
             codes[lane, :2] = code, reached * plan.every if code else plan.steps
             shown.tell(lane + 1)
     none = np.full(len(start.q), np.nan)
     return plan.trajectory(records=records, columns=names, codes=codes, residual=none, carry=records[:, -1].copy())
 
 
-def _solve(
-    system: System, method: Reference, state: Array, rows: Array, times: Array, out: Array
-) -> tuple[int, Status]:
-    """Fill `out` as far as the solver gets; tells the last valid row and how it ended."""
-    from scipy.integrate import DOP853, Radau
+class _Motion:
+    """One lane."""
 
-    compiled = point_map(maps.flow_map(system))
-    n = len(system.coordinates)
-    out[0] = state
-    ended = Status.NO_SOLUTION
+    def __init__(self, system: System, method: Reference, rows: Array):
+        self.method, self.rows, self.n = method, rows, len(system.coordinates)
+        self._compiled, self._masses = point_map(maps.flow_map(system)), point_map(maps.inertia_map(system))
+        self.projection = Projection(system, rows) if system.constraints else None
 
-    def rate(t: float, y: Array) -> Array:
-        nonlocal ended
-        values, status = compiled(np.append(y, t)[None, :], rows)
-        if status[0]:
-            ended = Status(int(status[0]))
-            raise _Left
-        return np.concatenate([y[n : 2 * n], values[0]])
+    def rate(self, t: float, y: Array) -> Array:
+        """The right-hand side: velocities, accelerations, rates of entropies."""
+        values, status = self._compiled(np.append(y, t)[None, :], self.rows)
+        if status[0] or not np.isfinite(values).all():
+            raise Left(int(status[0]) or int(Status.LEFT_DOMAIN))
+        return np.concatenate([y[self.n : 2 * self.n], values[0]])
 
-    row = 1
-    kind = DOP853 if method.solver == "DOP853" else Radau
-    try:
+    def masses(self, t: float, y: Array) -> Array:
+        """|d2L/dv_i^2|."""
+        return np.abs(np.nan_to_num(self._masses(np.append(y, t)[None, :], self.rows)[0][0]))
+
+    def kinetic(self, t: float, y: Array, f: Array) -> tuple[Array, Array, Array]:
+        n = self.n
+        return y[n : 2 * n], f[n : 2 * n], self.masses(t, y)
+
+    def held(self, t: float, y: Array) -> Array:
+        """The state on the constraints."""
+        if self.projection is None:
+            return y
+        n = self.n
+        q, v = self.projection.state(t, y[:n], y[n : 2 * n], y[2 * n :], self.masses(t, y))
+        return np.concatenate([q, v, y[2 * n :]])
+
+    def solve(self, state: Array, times: Array, out: Array) -> tuple[int, Status]:
+        """Fill `out` as far as the solver gets; tells the last valid row and how it ended."""
+        out[0], row = state, 1
         if len(times) == 1:
             return 0, Status.CONVERGED
-        solver = kind(rate, times[0], state, times[-1], rtol=method.rtol, atol=method.atol)
-        longest, short = 0.0, 0
-        while row < len(times):
-            solver.step()
-            longest = max(longest, solver.step_size or 0.0)
-            short = short + 1 if (solver.step_size or longest) < COLLAPSED * longest else 0
-            if solver.status == "failed" or short > PATIENCE:
-                return row - 1, ended
-            dense = solver.dense_output()
-            until = len(times) if solver.status == "finished" else int(np.searchsorted(times, solver.t, side="right"))
-            if until > row:
-                out[row:until] = dense(times[row:until]).T
-                row = until
-    except _Left:
-        return row - 1, ended
-    return row - 1, Status.CONVERGED
+        tolerance = self.method.rtol, self.method.atol
+        try:
+            walk = Adaptive(self.method.solver, self.rate, times, state, tolerance, self.kinetic, "velocity")
+            while row < len(times):
+                if not walk.step():
+                    return row - 1, Status.NO_SOLUTION
+                solver = walk.solver
+                last = solver.status == "finished"
+                until = len(times) if last else int(np.searchsorted(times, solver.t, side="right"))
+                if until > row:
+                    there = solver.dense_output()(times[row:until]).T
+                    for k, y in enumerate(there, start=row):
+                        out[k] = self.held(times[k], y)
+                    row = until
+                if self.projection is not None and not last:
+                    if self.projection.singular:
+                        return row - 1, Status.SINGULAR
+                    walk.replace(self.held(solver.t, solver.y))
+        except Left as left:
+            return row - 1, left.status
+        return row - 1, Status.CONVERGED

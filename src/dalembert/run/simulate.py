@@ -19,13 +19,16 @@ from ..methods.base import Method
 from ..methods.reference import Reference
 from ..model.coordinates import Parameter
 from ..model.system import System
+from ..theory import pointwise as maps
 from .events import Event, Stretches
+from .nodes import checked_nodes
 from .plan import Plan, check_method
 from .progress import Progress, Report, chunks
 from .reference import solve_reference
-from .start import Start, read_start, resolve_start
+from .start import Start, of_momenta, read_start, resolve_start
 from .trajectory import Trajectory
 from .values import Array, Values, as_number, by_name, columns, lanes, parameter_values
+from .velocities import expected_velocities, has_branches, near_columns
 
 
 def simulate(
@@ -71,7 +74,7 @@ def simulate(
     count = _steps(h, until, steps, every, begun.time)
     plan = Plan(system, method, h, int(every), begun.time, 0, count, values, begun.lanes, progress)
     if isinstance(method, Reference):
-        return _checked(_by_reference(plan, begun), strict)
+        return _checked(checked_nodes(_by_reference(plan, begun)), strict)
     carry = plan.first_carry(plan.stepper(), begun, plan.rows)
     return _checked(_computed(plan, carry, _with_numbers(watched, extra)), strict)
 
@@ -128,14 +131,19 @@ def _start(system: System | DiscreteSystem, given: Any, values: dict[str, Array]
         count = lanes(values)
         rows = columns(values, [p.name for p in system.parameters], count)
         return resolve_start(system, given, values, rows)
-    begun = read_start(system.coordinates, given, values, 0, "two positions", system.entropies)[0]
+    made = system.system
+    branches = made is None or has_branches(made)
+    begun = read_start(system.coordinates, given, values, 0, "two positions", system.entropies, branches)[0]
     if begun.kind == "velocity":
         x = system.coordinates[0]
         raise StartError(
             f"start: a discrete system has no velocities. Start from two positions ({x}.at(0), {x}.at(1)) or from "
             f"position and momentum ({x}, {x}.momentum)."
         )
-    return begun
+    if begun.kind == "momentum" and made is not None and branches:
+        rows = columns(values, [p.name for p in made.parameters], lanes(values))
+        return replace(begun, near=of_momenta(made, begun, rows, not maps.legendre_block(made, False).is_linear))
+    return begun if begun.near is None else replace(begun, near=np.nan_to_num(begun.near))
 
 
 def _by_reference(plan: Plan, start: Start) -> Trajectory:
@@ -145,8 +153,13 @@ def _by_reference(plan: Plan, start: Start) -> Trajectory:
 
 def _computed(plan: Plan, carry: Array, events: Sequence[Event], watched: Array | None = None) -> Trajectory:
     """The motion, watched if there are events; `watched` is what a run that is continued knows of them."""
-    stepper = plan.stepper()
-    return _with_events(plan, stepper, carry, events, watched) if events else _advance(plan, stepper, carry)
+    stepper, system = plan.stepper(), plan.system
+    expected = expected_velocities(stepper.stepmap, system, carry)
+    run = _with_events(plan, stepper, carry, events, watched) if events else _advance(plan, stepper, carry)
+    if isinstance(system, System) and (near := near_columns(stepper.stepmap, system)):
+        first = run.records[:, 0, near]  # not known if the first step fails
+        run.records[:, 0, near] = np.where(np.isfinite(first), first, expected)
+    return checked_nodes(run)
 
 
 def _advance(plan: Plan, stepper: Stepper, carry: Array) -> Trajectory:

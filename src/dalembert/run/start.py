@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from typing import Literal
 
 import numpy as np
@@ -12,17 +11,29 @@ import numpy as np
 from ..discrete.equations import interior_residual, interior_unknowns, momentum_minus, step_velocity
 from ..discrete.flow import beginnings
 from ..discrete.system import DiscreteSystem
-from ..engine.machine import PointMap
 from ..errors import StartError
 from ..model.coordinates import Coordinate, Entropy, step, time
 from ..model.system import System
 from ..stepmap import Block, pointwise
-from ..symbolic import fast, free_names, jacobian, substitute
+from ..symbolic import fast, free_names, magnitude, substitute
 from ..theory import pointwise as maps
-from .values import Array, Values, by_name, columns, lanes
+from .candidates import candidates
+from .projection import lengths, smallest_change
+from .values import Array, Values, by_name, columns, lanes, point_map
+from .velocities import Search, velocities
+
+SHOWN = 6
+"""How many candidates a message lists."""
 
 OFF = 1e-9
-"""A start is on the constraints if their value is below this, relative to the size of what enters them."""
+"""A start is on the constraints if their value is below this, relative to the size of the terms they are sums of."""
+
+ROUNDED = 1e-14
+"""Numbers are also known no better than this, relative to others of the state in the metric of the masses; and a
+constraint, relative to what its rounding errors are proportional to."""
+
+UNDETERMINED = 1e-10
+"""A velocity follows from a constraint if its coefficient there is larger than this, in the metric of the masses."""
 
 
 Kind = Literal["velocity", "momentum", "two positions"]
@@ -40,9 +51,8 @@ class Start:
     lanes: int | None
     entropies: Array
     """One column per entropy; none in a mechanical system."""
-
-
-point_map = lru_cache(maxsize=256)(PointMap)
+    near: Array | None = None
+    """Velocities given along with momenta, to say which branch is meant; NaN where there is none."""
 
 
 def read_start(
@@ -52,10 +62,12 @@ def read_start(
     fixed: int,
     usual: Kind = "velocity",
     entropies: Sequence[Entropy] = (),
+    branches: bool = False,
 ) -> tuple[Start, list[int]]:
     """What a start dictionary says; also which velocities it leaves out, at most `fixed` of them.
 
-    `usual` is the kind of start to ask for if only positions are given.
+    `usual` is the kind of start to ask for if only positions are given. With `branches` velocities beside momenta say
+    which of the velocities that belong to them is meant.
     """
     keys = [s for q in coordinates for s in (q, q.dot, q.momentum, q.at(0), q.at(1))]
     found = by_name(given, [*keys, *entropies, time], "start")
@@ -65,10 +77,13 @@ def read_start(
     if not np.isfinite(t0):
         raise StartError(f"start: time = {t0}. Give the time of the start, one number.")
     count = lanes(found, parameters)
+    speeds = [q.dot.name for q in coordinates]
+    both = branches and any(q.momentum.name in found for q in coordinates) and any(n in found for n in speeds)
+    beside = {n: found.pop(n, np.array(np.nan)) for n in speeds} if both else {}
     kind = _kind(coordinates, found) or usual
     first = [q.at(0).name if kind == "two positions" else q.name for q in coordinates]
     second = {
-        "velocity": [q.dot.name for q in coordinates],
+        "velocity": speeds,
         "momentum": [q.momentum.name for q in coordinates],
         "two positions": [q.at(1).name for q in coordinates],
     }[kind]
@@ -82,7 +97,8 @@ def read_start(
         example = ", ".join(f"{n}: ..." for n in cold)
         raise StartError(f"start: no value for the entropy {', '.join(cold)}. Add start={{{example}}}.")
     begun = columns(filled, first, count), columns(filled, second, count)
-    start = Start(kind, float(t0), *begun, count, columns(filled, warm, count))
+    near = columns(beside, speeds, count) if both else None
+    start = Start(kind, float(t0), *begun, count, columns(filled, warm, count), near)
     return start, [second.index(n) for n in lacking]
 
 
@@ -122,23 +138,76 @@ def resolve_start(system: System, given: Values, parameters: dict[str, Array], r
     `rows` are the parameters as columns, one row per lane.
     """
     supplied = sum(c.is_linear for c in system.constraints)
-    start, missing = read_start(system.coordinates, given, parameters, supplied, entropies=system.entropies)
+    free = not maps.legendre_block(system, False).is_linear
+    start, missing = read_start(
+        system.coordinates, given, parameters, supplied, entropies=system.entropies, branches=free
+    )
     rows = np.broadcast_to(rows, (len(start.q), rows.shape[1])) if len(rows) == 1 else rows
     if start.kind == "two positions":
         if system.holonomic:
             at_rest = replace(start, kind="velocity", second=np.zeros_like(start.q))
             value, _, row = _constraint_table(system, at_rest, rows)
-            _refuse_positions(system, start, value, row)
+            masses = np.abs(np.nan_to_num(point_map(maps.inertia_map(system))(_points(at_rest), rows)[0]))
+            _refuse_positions(system, at_rest, value, row, masses, rows)
         return start
     if start.kind == "momentum":
-        v, status = point_map(maps.velocity_map(system, False))(_points(start), rows)
-        if status.any():
-            raise StartError("start: these momenta determine no velocities: the Legendre transform is singular there.")
-        start = replace(start, kind="velocity", second=v)
+        start = replace(start, kind="velocity", second=of_momenta(system, start, rows, free))
     if not system.constraints:
         return start
     velocity = _admissible(system, start, missing, rows)
     return replace(start, kind="velocity", second=velocity)
+
+
+def of_momenta(system: System, start: Start, rows: Array, branches: bool) -> Array:
+    """The velocities that belong to the momenta of a start; where there are several, one near by has to be given."""
+    points = _points(start)
+    if not branches:
+        found = velocities(system, points, rows, False)
+        whole = np.column_stack([start.q, found, start.entropies, _times(start)])
+        back = point_map(maps.momentum_map(system))(whole, rows)[0]
+        size = np.abs(start.second).max(axis=1, keepdims=True)  # a reaction was taken away where masses are degenerate
+        apart = np.abs(back - start.second) > OFF * np.maximum(np.abs(start.second), OFF * size)
+        if (np.isnan(found) | apart).any():
+            raise StartError(_NO_VELOCITIES)
+        return found
+    rows = np.broadcast_to(rows, (len(points), rows.shape[1]))
+    near = np.full_like(start.q, np.nan) if start.near is None else start.near
+    complete = np.asarray(np.isfinite(near).all(axis=1))
+    found = np.full_like(start.q, np.nan)
+    if complete.any():
+        found[complete] = Search(system, points[complete], rows[complete], False).from_velocities(near[complete])
+    for lane in np.flatnonzero(np.isnan(found).any(axis=1) & np.isfinite(points).all(axis=1)):
+        found[lane] = _chosen(system, start, int(lane), candidates(system, points[lane], rows[[lane]]), near[lane])
+    return found
+
+
+_NO_VELOCITIES = (
+    "start: these momenta determine no velocities: the Legendre transform is singular there, or no velocity has such "
+    "momenta."
+)
+
+
+def _chosen(system: System, start: Start, lane: int, known: list[Array], near: Array) -> Array:
+    """The velocity that is meant among all that belong to the momenta."""
+    given = np.isfinite(near)
+    if not known:
+        raise StartError(_NO_VELOCITIES)
+    if len(known) == 1:
+        return known[0]
+    if given.any() and not given.all():  # the nearest, if it is the only one so near
+        far = [float((np.abs(v - near) / np.maximum(np.abs(v), np.abs(near)))[given].max()) for v in known]
+        order = np.argsort(far)
+        if far[order[0]] < 0.5 * far[order[1]]:
+            return known[int(order[0])]
+    names = [str(q.dot) for q in system.coordinates]
+    told = [", ".join(f"{n}: {x:.10g}" for n, x in zip(names, v, strict=True)) for v in known[:SHOWN]]
+    more = f" and {len(known) - SHOWN} more" if len(known) > SHOWN else ""
+    listed = "; ".join(f"{{{t}}}" for t in told)
+    beside = " None of them is on the branch of the velocities that were given." if given.all() else ""
+    raise StartError(
+        f"start: these momenta belong to several velocities{_lane(start, lane)}: {listed}{more}.{beside} Add velocities near "
+        f"those that are meant: start={{..., {told[-1]}}}."
+    )
 
 
 def _times(start: Start) -> Array:
@@ -156,25 +225,52 @@ def _admissible(system: System, start: Start, missing: list[int], rows: Array) -
     value, drift, row = _constraint_table(system, start, rows)
     known_numbers: Array = np.asarray(np.isfinite(row).all(axis=(1, 2)))  # other lanes end with their own status
     row = np.where(known_numbers[:, None, None], row, np.eye(len(system.constraints), n))
-    _refuse_positions(system, start, value, row)
-    known = [i for i in range(n) if i not in missing]
+    masses = np.abs(np.nan_to_num(point_map(maps.inertia_map(system))(_points(start), rows)[0]))
+    _refuse_positions(system, start, value, row, masses, rows)
     velocity = start.second.copy()
     if missing:
-        linear = [a for a, c in enumerate(system.constraints) if c.is_linear]
-        part = row[:, linear][..., missing]
-        if (np.linalg.matrix_rank(part) < len(missing)).any():
-            raise StartError(_undetermined(system, missing))
-        right = -(drift + (row[..., known] * velocity[:, None, known]).sum(axis=-1))[:, linear]
-        velocity[:, missing] = np.einsum("lia,la->li", np.linalg.pinv(part), right)
+        velocity[:, missing] = _filled(system, start, missing, drift, row, masses)
         whole = replace(start, kind="velocity", second=velocity)
         _, drift, row = _constraint_table(system, whole, rows)  # coefficients may depend on the velocities
-    right = -(drift + (row * velocity[:, None, :]).sum(axis=-1))
+    off = drift + (row * velocity[:, None, :]).sum(axis=-1)
     terms = np.abs(row * velocity[:, None, :]).sum(axis=-1) + np.abs(drift)
-    excess = np.nan_to_num(np.abs(right) - OFF * terms, nan=-1.0)
-    lane, a = np.unravel_index(int(excess.argmax()), right.shape)
+    moving = _sizes(system, replace(start, kind="velocity", second=velocity), rows)[..., 2]
+    allowed = OFF * terms + ROUNDED * moving + ROUNDED * _beside(row, velocity, masses)
+    excess = np.nan_to_num(np.abs(off) - allowed, nan=-1.0)
+    lane, a = np.unravel_index(int(excess.argmax()), off.shape)
     if excess[lane, a] > 0:
-        raise StartError(_off_velocity(system, int(lane), int(a), -right[lane, a], start))
+        raise StartError(_off_velocity(system, int(lane), int(a), off[lane, a], start))
     return velocity
+
+
+def _filled(system: System, start: Start, missing: list[int], drift: Array, row: Array, masses: Array) -> Array:
+    """The velocities that constraints supply; rows and columns are scaled, so that units do not matter."""
+    known = [i for i in range(len(system.coordinates)) if i not in missing]
+    linear = [a for a, c in enumerate(system.constraints) if c.is_linear]
+    right = -(drift + (row[..., known] * start.second[:, None, known]).sum(axis=-1))[:, linear]
+    unit = lengths(row[:, linear], masses)
+    scaled = row[:, linear] * unit[:, None, :]
+    size = np.linalg.norm(scaled, axis=2, keepdims=True)
+    size = np.where(size > 0, size, 1.0)
+    part = (scaled / size)[..., missing]
+    if (np.linalg.matrix_rank(part, tol=UNDETERMINED) < len(missing)).any():
+        raise StartError(_undetermined(system, missing))
+    found = np.einsum("lia,la->li", np.linalg.pinv(part, rcond=1e-15), right / size[..., 0])
+    return found * unit[:, missing]
+
+
+def _beside(row: Array, values: Array, masses: Array) -> Array:
+    """What a constraint of the coefficients `row` would be, were each value as large as all of those in it together.
+
+    Values of different units are compared by the masses: x and y by sqrt(m_x) x and sqrt(m_y) y. Where a constraint
+    contains one value alone, it is compared with all.
+    """
+    root = np.sqrt(masses)
+    occurs = (row != 0) & (masses > 0)[:, None, :]
+    together = np.where(occurs.sum(axis=2, keepdims=True) > 1, occurs, (masses > 0)[:, None, :])
+    whole = np.sqrt((together * np.nan_to_num(root * values)[:, None, :] ** 2).sum(axis=2, keepdims=True))
+    with np.errstate(all="ignore"):
+        return np.where(occurs, np.abs(row) * whole / root[:, None, :], 0.0).sum(axis=2)
 
 
 def _constraint_table(system: System, start: Start, rows: Array) -> tuple[Array, Array, Array]:
@@ -183,6 +279,11 @@ def _constraint_table(system: System, start: Start, rows: Array) -> tuple[Array,
     table, _ = point_map(maps.constraint_map(system))(_points(start), rows)
     parts = table.reshape(len(start.q), m, n + 2)
     return parts[..., 0], parts[..., 1], parts[..., 2:]
+
+
+def _sizes(system: System, start: Start, rows: Array) -> Array:
+    """Of every constraint in every lane: the sizes of its terms, and what rounding errors are proportional to."""
+    return point_map(maps.size_map(system))(_points(start), rows)[0].reshape(len(start.q), -1, 3)
 
 
 def _lane(start: Start, lane: int) -> str:
@@ -205,17 +306,17 @@ def _off_velocity(system: System, lane: int, a: int, residual: float, start: Sta
     )
 
 
-def _refuse_positions(system: System, start: Start, value: Array, row: Array) -> None:
+def _refuse_positions(system: System, start: Start, value: Array, row: Array, masses: Array, parameters: Array) -> None:
     """Holonomic constraints must hold; the message offers the nearest position."""
     a = [k for k, c in enumerate(system.constraints) if c.is_holonomic]
     if not a:
         return
-    size = np.abs(row[:, a] * start.q[:, None, :]).sum(axis=-1)
-    excess = np.nan_to_num(np.abs(value[:, a]) - OFF * size, nan=-1.0)
+    sizes = _sizes(system, start, parameters)[:, a]
+    allowed = OFF * sizes[..., 0] + ROUNDED * sizes[..., 1] + ROUNDED * _beside(row[:, a], start.q, masses)
+    excess = np.nan_to_num(np.abs(value[:, a]) - allowed, nan=-1.0)
     lane, k = np.unravel_index(int(excess.argmax()), excess.shape)
     if excess[lane, k] > 0:
-        gradient, residual = row[lane, a], value[lane, a]
-        nearest = start.q[lane] - np.linalg.pinv(gradient) @ residual
+        nearest = start.q[lane] - smallest_change(row[lane, a], value[lane, a], masses[lane])
         hint = ", ".join(f"{q}: {x:.10g}" for q, x in zip(system.coordinates, nearest, strict=True))
         raise StartError(
             f"start: the position violates {system.constraints[a[k]].expression} = 0{_lane(start, int(lane))}: its value is "
@@ -230,11 +331,10 @@ def check_first_node(system: DiscreteSystem, start: Start, rows: Array, h: float
     chi = [here for there, here in pairs if not free_names([there]) & set(first)]
     if not chi:
         return
-    outputs = {str(k): e for k, e in enumerate([*chi, *(d for row in jacobian(chi, first) for d in row)])}
+    outputs = {str(k): e for k, e in enumerate([*chi, *map(maps.terms_size, chi), *map(magnitude, chi)])}
     compiled = point_map(pointwise(f"{system.name}, first node", [*first, time.name], names, outputs))
-    table = compiled(np.column_stack([start.q, _times(start)]), rows, h=h)[0]
-    value, slope = table[:, : len(chi)], table[:, len(chi) :].reshape(len(table), len(chi), -1)
-    excess = np.nan_to_num(np.abs(value) - OFF * np.abs(slope * start.q[:, None, :]).sum(axis=-1), nan=-1.0)
+    value, terms, size = np.split(compiled(np.column_stack([start.q, _times(start)]), rows, h=h)[0], 3, axis=1)
+    excess = np.nan_to_num(np.abs(value) - OFF * terms - ROUNDED * size, nan=-1.0)
     lane, k = np.unravel_index(int(excess.argmax()), excess.shape)
     if excess[lane, k] > 0:
         raise StartError(
@@ -248,7 +348,10 @@ def two_position_momenta(system: DiscreteSystem, start: Start, rows: Array, h: f
     q, S = system.coordinates, system.entropies
     inputs = [*(c.at(0).name for c in q), *(c.at(1).name for c in q), *(s.at(0).name for s in S), time.name]
     outputs = {c.momentum.name: p for c, p in zip(q, momentum_minus(system), strict=True)}
+    m = len(system.constraints)
     outputs |= {f"constraint.{a + 1}": chi for a, chi in enumerate(system.constraints)}
+    outputs |= {f"terms.{a + 1}": maps.terms_size(chi) for a, chi in enumerate(system.constraints)}
+    outputs |= {f"rounding.{a + 1}": magnitude(chi) for a, chi in enumerate(system.constraints)}
     names = [p.name for p in system.parameters]
     inner, within = interior_unknowns(system)
     slots = {s: fast(q[k % len(q)].at(0)) + x for k, (s, x) in enumerate(within.items())}
@@ -262,9 +365,9 @@ def two_position_momenta(system: DiscreteSystem, start: Start, rows: Array, h: f
     table, _ = point_map(pointwise(f"{system.name}, first step", inputs, names, outputs, blocks))(
         np.column_stack([start.q, start.second, start.entropies, _times(start)]), rows, h=h, t=start.time
     )
-    off = np.abs(table[:, len(q) :])
-    if off.size and not off.max() <= OFF * (1 + np.abs(start.q).max() + np.abs(start.second - start.q).max() / h):
-        lane, a = np.unravel_index(int(off.argmax()), off.shape)
+    off, terms, size = (np.abs(table[:, len(q) + k * m : len(q) + (k + 1) * m]) for k in range(3))
+    if off.size and not (off <= OFF * terms + ROUNDED * size).all():
+        lane, a = np.unravel_index(int(np.nan_to_num(off - OFF * terms, nan=np.inf).argmax()), off.shape)
         raise StartError(
             f"start: the two positions violate the discrete constraint {system.read(system.constraints[a])} = 0"
             f"{_lane(start, int(lane))}: its value is {table[lane, len(q) + a]:.6g}. Correct the second position x.at(1)."

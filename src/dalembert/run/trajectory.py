@@ -20,8 +20,8 @@ from ..model.coordinates import multiplier, time
 from ..model.system import System
 from ..theory import pointwise as maps
 from ..theory.lagrange import energy
-from .start import point_map
-from .values import Array
+from .values import Array, point_map
+from .velocities import near_names, velocities
 
 if TYPE_CHECKING:
     import xarray
@@ -124,8 +124,20 @@ class Trajectory:
             quotient = np.full_like(self._positions, np.nan)
             quotient[:, :-1] = np.diff(self._positions, axis=1) / (self.h * self.every)
             return quotient
-        project = bool(self.system.constraints) and (self.method is None or self.method.impulsive)
-        return self._at_points(maps.velocity_map(self.system, project), self._carried_momenta)
+        system, near = self.system, self._near
+        project = bool(system.constraints) and (self.method is None or self.method.impulsive)
+        lanes = zip(self._positions, self._carried_momenta, self._entropies, self._parameter_rows, strict=True)
+        points = [(np.column_stack([q, p, S, self.time]), rows[None, :]) for q, p, S, rows in lanes]
+        return np.stack([velocities(system, at, rows, project, near[k]) for k, (at, rows) in enumerate(points)])
+
+    @property
+    def _near(self) -> Array:
+        """Velocities near those of the nodes: of the step that begins there, or else between the records."""
+        names = near_names(self.system)
+        if set(names) <= set(self.columns):
+            return self._columns(names)
+        quotient = np.diff(self._positions, axis=1) / (self.h * self.every)
+        return np.concatenate([quotient, quotient[:, -1:]], axis=1) if len(self) > 1 else np.zeros_like(self._positions)
 
     @property
     def _carried_momenta(self) -> Array:

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sympy import Symbol
 
+from ..engine.machine import PointMap
 from ..errors import MethodError, StartError
 
 Array = NDArray[Any]
 Values = Mapping[Any, Any]
+
+point_map = lru_cache(maxsize=256)(PointMap)
+"""The compiled form of a pointwise map, kept."""
 
 
 def by_name(given: Values | None, known: Iterable[Symbol], role: str) -> dict[str, Array]:

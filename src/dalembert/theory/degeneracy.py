@@ -7,6 +7,7 @@ determinant vanishes there and the accelerations are not determined by the equat
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, Literal
 
 import sympy
@@ -16,10 +17,14 @@ from ..budget import Budget
 from ..model.coordinates import Parameter, time
 from ..model.system import System
 from ..shown import Part, Shown, Table
-from ..symbolic import fast, number
+from ..symbolic import fast, free_names, magnitude, number
 from .algebra import pythagoras, shortest, tidy, with_short_exponents
+from .lagrange import mass_matrix
 
-SAMPLES = 12
+SIZES = (1.0, 1.0, 1.0, 1.0, 1e-3, 1e3, 1e-6, 1e6, 1e-9, 1e9, 1e-12, 1e12)
+"""How large positions are at the random points: nothing says that they are of the size of one."""
+
+SAMPLES = len(SIZES)
 """At how many random points the matrix is looked at."""
 
 Verdict = Literal["has zeros", "has no zeros", "no zero was found"]
@@ -83,6 +88,35 @@ def degeneracy(mass: Matrix, system: System) -> Degeneracy:
     factored = None if whole is None else budget.call(_factored, whole)
     factors = () if factored is None else tuple(_factors(factored))
     return Degeneracy(factored, factors, _definite(mass, system))
+
+
+@lru_cache(maxsize=64)
+def is_degenerate(system: System) -> bool:
+    """Whether the mass matrix is singular at all states: then constraints, if anything, determine the accelerations."""
+    import numpy as np
+
+    mass, rng = mass_matrix(system), np.random.default_rng(0)
+    names = sorted(free_names(e for row in mass for e in row))
+    for size in (1.0, 1e-4, 1e-8, 1e4, 1e8):  # sqrt(1 - v^2) has no value at high velocities
+        for _ in range(4):
+            point = {name: float(rng.uniform(0.3, 1.7)) * (size if name.endswith(".dot") else 1.0) for name in names}
+            matrix = np.array([[number(e, point) if e != 0 else 0.0 for e in row] for row in mass], dtype=float)
+            if np.isfinite(matrix).all() and is_regular(matrix):
+                return False
+        if not names:
+            break
+    return True
+
+
+def is_regular(matrix: Any) -> bool:
+    """Whether a matrix of numbers has full rank, whatever the units of its rows and columns."""
+    import numpy as np
+
+    row = np.abs(matrix).max(axis=1, keepdims=True)
+    if not row.all():
+        return False
+    column = np.abs(matrix / row).max(axis=0, keepdims=True)
+    return bool(column.all() and np.linalg.matrix_rank(matrix / row / column, tol=1e-9) == len(matrix))
 
 
 def _determinant(mass: Matrix) -> Expr:
@@ -161,21 +195,34 @@ def _zero(f: Expr) -> dict[Symbol, float] | None:
     parameters = [s for s in f.free_symbols if isinstance(s, Parameter)]
     places = sorted(f.free_symbols - set(parameters), key=lambda s: s.name)
     largest = max(abs(c) for c in f.as_coefficients_dict().values())  # of decimals, integers of many digits are left
-    compiled = sympy.lambdify([places, parameters], sympy.expand(f / largest), "numpy")
-    rng = np.random.default_rng(0)
-    for _ in range(SAMPLES):
+    scaled = sympy.expand(f / largest)
+    compiled = sympy.lambdify([places, parameters], scaled, "numpy")
+    terms, rng = magnitude(fast(scaled)), np.random.default_rng(0)
+    for scale in SIZES:
         values = rng.uniform(0.3, 1.7, len(parameters))
-
-        def residual(x: Any, values: Any = values) -> Any:
-            return np.atleast_1d(np.nan_to_num(compiled(x, values), nan=1e3))
-
-        start = rng.uniform(-3, 3, len(places))
+        start = scale * rng.uniform(-3, 3, len(places))
         with np.errstate(all="ignore"):
-            found = least_squares(residual, start, xtol=1e-15, ftol=1e-15, gtol=1e-15, max_nfev=200)
-            # a double zero such as that of 1 - cos is approached only to the root of the rounding error
-            if abs(found.fun[0]) < 1e-12 * max(1.0, abs(residual(start)[0])):
-                return {s: float(np.round(x, 6)) + 0.0 for s, x in zip(places, found.x, strict=True)}
+            size = abs(float(compiled(start, values)))
+            if not 0 < size < np.inf:
+                continue
+
+            def residual(x: Any, values: Any = values, size: float = size) -> Any:
+                return np.atleast_1d(np.nan_to_num(compiled(x, values) / size, nan=1e3, posinf=1e3, neginf=-1e3))
+
+            found = least_squares(
+                residual, start, xtol=1e-15, ftol=1e-15, gtol=1e-15, max_nfev=200, x_scale=np.abs(start)
+            )
+        # a double zero such as that of 1 - cos is approached only to the root of the rounding error
+        at = {s.name: float(x) for s, x in (*zip(places, found.x, strict=True), *zip(parameters, values, strict=True))}
+        whole = number(terms, at) / size
+        if abs(found.fun[0]) <= 1e-12 * max(1.0, whole if np.isfinite(whole) else 0.0):
+            return {s: _shortened(float(x), scale) for s, x in zip(places, found.x, strict=True)}
     return None
+
+
+def _shortened(x: float, scale: float) -> float:
+    """Without the digits that a search does not find."""
+    return float(f"{x:.7g}") if abs(x) > 1e-6 * scale else 0.0
 
 
 def _definite(mass: Matrix, system: System) -> bool | None:
@@ -185,12 +232,12 @@ def _definite(mass: Matrix, system: System) -> bool | None:
     rng = np.random.default_rng(0)
     entries = [[fast(e) for e in mass.row(i)] for i in range(mass.shape[0])]
     seen: bool | None = None
-    for _ in range(SAMPLES):
-        point = {s.name: float(rng.uniform(-1.5, 1.5)) for s in (*system.coordinates, time)}
+    for size in SIZES:
+        point = {s.name: size * float(rng.uniform(-1.5, 1.5)) for s in (*system.coordinates, time)}
         point |= {p.name: float(rng.uniform(0.3, 1.7)) for p in system.parameters}
         matrix = np.array([[number(e, point) for e in row] for row in entries])
-        if not np.isfinite(matrix).all():
-            continue
+        if not np.isfinite(matrix).all() or (size != 1 and not np.diag(matrix).all()):
+            continue  # it has no value there, or 1 - cos(x) is zero but for digits that are not there
         scale = np.sqrt(np.abs(np.diag(matrix)))
         if not (np.diag(matrix) > 0).all() or np.linalg.eigvalsh(matrix / np.outer(scale, scale)).min() < -1e-12:
             return False

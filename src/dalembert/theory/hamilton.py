@@ -24,11 +24,12 @@ from ..model.system import System
 from ..model.thermal import mechanical
 from ..shown import Part, Shown
 from ..stepmap import Block, StepMap, pointwise
-from ..symbolic import Fast, fast, free_names, gradient, jacobian, number, slow, substitute, vanishes
+from ..symbolic import Fast, fast, free_names, gradient, jacobian, slow, substitute, vanishes
 from .algebra import linear_solution, shortest, simplified, tidy, with_short_exponents
+from .degeneracy import is_regular
 from .lagrange import energy, momenta, motion_residual, multipliers, reaction, readable
 from .quadratic import quadratic_part
-from .sampling import points_on, rank, values
+from .sampling import points_on, values
 from .shell import shell
 
 if TYPE_CHECKING:
@@ -90,12 +91,15 @@ def _short(e: Expr, budget: Budget) -> Expr:
 
 
 def _check_regular(mass: Sequence[Sequence[Fast]], u: Sequence[Symbol]) -> None:
-    """Raise if the matrix is singular wherever it has a value."""
+    """Raise if the matrix is singular wherever it has a value, whatever its units."""
+    from numpy import array
+
     points = points_on([], [], sorted(free_names(e for row in mass for e in row)), count=8)
-    # Near rest: a Lagrangian like sqrt(1 - v^2) has no value at high velocities.
-    slow_points = [{k: x / 8 if k in {s.name for s in u} else x for k, x in p.items()} for p in points]
-    grids = [g for g in (values(mass, p) for p in slow_points) if g is not None]
-    if grids and max(map(rank, grids)) < len(u):
+    # Near rest as well: a Lagrangian like sqrt(1 - v^2) has no value at high velocities.
+    own = {s.name for s in u}
+    slower = [{k: x / 10**d if k in own else x for k, x in p.items()} for d in (1, 4, 8, 12) for p in points]
+    grids = [g for g in (values(mass, p) for p in slower) if g is not None]
+    if grids and not any(is_regular(array(g, dtype=float)) for g in grids):
         kind = "velocities" if isinstance(u[0], Velocity) else "momenta"
         needed = {
             "velocities": "coordinate needs an inertia of its own",
@@ -131,20 +135,31 @@ def _is_known(e: Expr) -> bool:
 
 
 def _inverts(candidate: Sequence[Expr], slopes: Sequence[Expr], u: Sequence[Symbol], w: Sequence[Symbol]) -> bool:
-    """Whether u(w) leads back to u at random points where w = dG/du is real (not too far from u = 0)."""
+    """Whether u(w) leads back to u wherever w = dG/du is real, from 1e-12 to 1e12: so it does on one branch alone."""
     import random
 
     rng, said = random.Random(2), 0
-    others = {s.name for e in slopes for s in e.free_symbols} - {x.name for x in u}
-    for _ in range(40):
-        point = {name: rng.uniform(0.3, 1.7) for name in others} | {x.name: rng.uniform(-0.6, 0.6) for x in u}
-        there = point | {s.name: number(d, point) for s, d in zip(w, slopes, strict=True)}
-        if not all(isfinite(x) for x in there.values()):
+    others = sorted({s.name for e in slopes for s in e.free_symbols} - {x.name for x in u})
+    apart = [substitute(c, dict(zip(w, slopes, strict=True))) - fast(x) for c, x in zip(candidate, u, strict=True)]
+    for power in (*range(-12, 13), *range(-12, 13)):
+        point = {name: rng.uniform(0.3, 1.7) for name in others}
+        point |= {x.name: rng.uniform(-1, 1) * 10.0**power for x in u}
+        if not all(isfinite(_precise(d, point)) for d in slopes):
             continue
-        if any(not abs(number(c, there) - point[x.name]) <= 1e-9 for c, x in zip(candidate, u, strict=True)):
+        scale = max(abs(point[x.name]) for x in u)
+        if any(not abs(_precise(e, point)) <= 1e-9 * scale for e in apart):
             return False
         said += 1
     return said >= 4
+
+
+def _precise(e: Any, point: Mapping[str, float]) -> float:
+    """The value of an expression, computed with ninety digits; not-a-number where it is not real."""
+    at = substitute(e, {name: sympy.Rational(x) for name, x in point.items()})
+    try:
+        return float(at.n(300, real=True))
+    except (RuntimeError, ValueError, TypeError, ZeroDivisionError):
+        return float("nan")
 
 
 # the form of one system
@@ -263,7 +278,7 @@ class HamiltonianForm(Shown):
         return [self._checked(given[s], f"expression for {s}") for s in order]
 
     def flow(self) -> StepMap:
-        """(q, p, t) -> the rates of q and p, and the multipliers, as a map the engine can compile."""
+        """(q, p, t) -> the rates of q and p, and the multipliers, as a map the engine can compile; see `flow_map`."""
         return flow_map(self)
 
     def simulate(self, **options: Any) -> Trajectory:
@@ -297,7 +312,8 @@ def flow_map(form: HamiltonianForm) -> StepMap:
     """(q, p, t) -> rates of q, rates of p, multipliers.
 
     With H in closed form these are Hamilton's equations as they are printed, and multipliers keep the constraints,
-    differentiated until they show. Otherwise p = dL/dv is solved by Newton's method at each point, and p' is dL/dq + F.
+    differentiated until they show. Otherwise p = dL/dv is solved by Newton's method at each point, from velocities near by,
+    which are further inputs, and p' is dL/dq + F.
     """
     system, q = form.system, form.system.coordinates
     reactions = [multiplier(a + 1).name for a in range(len(system.constraints))]
@@ -313,7 +329,14 @@ def flow_map(form: HamiltonianForm) -> StepMap:
     outputs |= {momentum_rate(c).name: e for c, e in zip(q, rates, strict=True)}
     outputs |= {name: fast(name) for name in reactions}
     inputs = [*(c.name for c in q), *(p.name for p in form.momenta), time.name]
+    if form.hamiltonian is None:
+        inputs += [near_name(c) for c in q]
     return pointwise(f"{system.name}, Hamilton", inputs, [p.name for p in system.parameters], outputs, blocks)
+
+
+def near_name(coordinate: Coordinate) -> str:
+    """The name of the input that says near which velocity one is looked for."""
+    return f"{coordinate.dot.name}.near"
 
 
 def _multiplier_block(form: HamiltonianForm, places: Sequence[Fast], rates: Sequence[Fast]) -> list[Block]:
@@ -333,7 +356,8 @@ def _implicit_blocks(system: System) -> tuple[list[Block], list[Fast], list[Fast
     """Velocities from momenta, then accelerations and multipliers; and with these the rates."""
     q, v = system.coordinates, system.velocities
     legendre_residual = tuple(fast(c.momentum) - p for c, p in zip(q, momenta(system), strict=True))
-    blocks = [Block(tuple(x.name for x in v), legendre_residual)]
+    near = tuple(fast(near_name(c)) for c in q)
+    blocks = [Block(tuple(x.name for x in v), legendre_residual, near)]
     if system.constraints:
         sought = (*(c.ddot.name for c in q), *(m.name for m in multipliers(system)))
         blocks.append(Block(sought, tuple(motion_residual(system))))

@@ -12,7 +12,7 @@ from typing import Any
 from ..model.coordinates import time
 from ..model.system import System
 from ..stepmap import Block, StepMap, pointwise
-from ..symbolic import Fast, fast, gradient, substitute
+from ..symbolic import Fast, fast, gradient, magnitude, substitute
 from .lagrange import (
     entropy_rates,
     mass_matrix,
@@ -49,33 +49,38 @@ def mass_map(system: System) -> StepMap:
 
 
 @lru_cache(maxsize=64)
-def velocity_map(system: System, project: bool = True) -> StepMap:
-    """(q, p, t) -> v: the inverse Legendre transform.
+def legendre_block(system: System, project: bool) -> Block:
+    """p = dL/dv for the velocities.
 
     Under constraints p need not be the momentum of an admissible velocity; it may differ from one by a reaction
     impulse, which is determined along with v:  p = dL/dv + mu_a omega^a,  A v + b = 0. Without `project` it is taken
     as it is.
     """
-    if not project:
-        return _legendre_map(system)
-    unknowns = (*(v.name for v in system.velocities), *(m.name for m in multipliers(system)))
-    rows = zip(system.coordinates, momenta(system), reaction(system), strict=True)
-    balance = [fast(q.momentum) - p - r for q, p, r in rows]
-    admissible = [fast(c.velocity_form(system.coordinates)) for c in system.constraints]
-    # The search begins at the velocity of p itself: nonlinear constraints have no use for zero.
-    plain = {v: fast(f"{v.name}.plain") for v in system.velocities}
-    alone = [fast(q.momentum) - substitute(p, plain) for q, p in zip(system.coordinates, momenta(system), strict=True)]
-    before = Block(tuple(v.name for v in plain.values()), tuple(alone))
-    guess = (*plain.values(), *(fast(0) for _ in system.constraints))
-    block = Block(unknowns, (*balance, *admissible), guess)
-    return _map(system, "velocities", "momentum", {v.name: fast(v) for v in system.velocities}, before, block)
-
-
-def _legendre_map(system: System) -> StepMap:
     names = tuple(v.name for v in system.velocities)
-    residual = tuple(fast(q.momentum) - p for q, p in zip(system.coordinates, momenta(system), strict=True))
-    block = Block(names, residual)
-    return _map(system, "velocities", "momentum", {name: fast(name) for name in names}, block)
+    p = [fast(q.momentum) for q in system.coordinates]
+    if not project:
+        return Block(names, tuple(a - b for a, b in zip(p, momenta(system), strict=True)))
+    rows = zip(p, momenta(system), reaction(system), strict=True)
+    balance = [a - b - r for a, b, r in rows]
+    admissible = [fast(c.velocity_form(system.coordinates)) for c in system.constraints]
+    return Block((*names, *(m.name for m in multipliers(system))), (*balance, *admissible))
+
+
+@lru_cache(maxsize=64)
+def velocity_map(system: System, project: bool = True) -> StepMap:
+    """(q, p, t) -> v where p = dL/dv is linear in the velocities; elsewhere it has branches, see `run.velocities`."""
+    block = legendre_block(system, project)
+    return _map(system, "velocities", "momentum", {v.name: fast(v) for v in system.velocities}, block)
+
+
+@lru_cache(maxsize=64)
+def legendre_map(system: System, project: bool) -> StepMap:
+    """(q, p, t, unknowns of `legendre_block`) -> its residuals, the sizes of their terms, its Jacobian by rows."""
+    block = legendre_block(system, project)
+    entries = [*block.residual, *map(magnitude, block.residual), *(d for row in block.jacobian for d in row)]
+    plain = _map(system, "Legendre", "momentum", {f"entry.{i}": fast(0) for i in range(len(entries))})
+    outputs = {f"entry.{i}": e for i, e in enumerate(entries)}
+    return pointwise(plain.name, [*plain.state, *block.unknowns], plain.parameters, outputs)
 
 
 @lru_cache(maxsize=64)
@@ -151,3 +156,32 @@ def admissible_map(system: System) -> StepMap:
     blocks.append(Block(tuple(x.name for x in sought.values()), (*kept, *forms), guess))
     outputs = {c.name: moved.get(c, fast(c)) for c in q} | {s.name: sought[s] for s in v}
     return _map(system, "nearest admissible state", "dot", outputs, *blocks)
+
+
+@lru_cache(maxsize=64)
+def inertia_map(system: System) -> StepMap:
+    """(q, v, t) -> d2L/dv_i^2, one per coordinate: what velocities of different units are compared by."""
+    mass = mass_matrix(system)
+    return quantity_map(system, {q.name: mass[i][i] for i, q in enumerate(system.coordinates)})
+
+
+@lru_cache(maxsize=64)
+def size_map(system: System) -> StepMap:
+    """(q, v, t) -> for each constraint: the sizes of its terms together; what its rounding errors are proportional to; and
+    those of its form in velocities.
+    """
+    outputs: dict[str, Fast] = {}
+    for a, c in enumerate(system.constraints):
+        outputs[f"terms.{a}"] = terms_size(fast(c.expression))
+        outputs[f"rounding.{a}"] = magnitude(fast(c.expression))
+        outputs[f"moving.{a}"] = magnitude(fast(c.velocity_form(system.coordinates)))
+    return quantity_map(system, outputs)
+
+
+def terms_size(e: Fast) -> Fast:
+    """The sum of the sizes of the terms of a sum; of a product, or a power, the terms of one factor count at a time."""
+    import symengine
+
+    if not e.is_Add:
+        return magnitude(e) if e.is_Mul or e.is_Pow else symengine.Abs(e)
+    return symengine.Add(*(symengine.Abs(t) for t in e.args))

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ..symbolic import Fast, fast, gradient, jacobian, substitute, vanishes
+from ..symbolic import Fast, fast, free_names, gradient, jacobian, substitute, vanishes
 
 
 @dataclass(frozen=True)
@@ -29,13 +29,20 @@ class Quadratic:
 
 
 def quadratic_part(expression: Any, velocities: Sequence[Any]) -> Quadratic | None:
-    """The coefficients of an expression that is quadratic in some variables; None of any other."""
+    """The coefficients of an expression that is quadratic in some variables; None of any other.
+
+    It is, if no second derivative depends on them. Third derivatives are compared with their own terms: beside m c^2 a term
+    v^4/c^2 looks like rounding.
+    """
     rest = dict.fromkeys(velocities, 0)
     slopes = gradient(expression, velocities)
-    found = Quadratic(
-        [[substitute(d, rest).expand() for d in row] for row in jacobian(slopes, velocities)],
+    second = jacobian(slopes, velocities)
+    names = [fast(v).name for v in velocities]
+    for d in {d for i, row in enumerate(second) for d in row[i:] if free_names([d]) & set(names)}:
+        if not all(vanishes(third) for third in gradient(d, velocities)):
+            return None
+    return Quadratic(
+        [[substitute(d, rest).expand() for d in row] for row in second],
         [substitute(p, rest).expand() for p in slopes],
         substitute(expression, rest),
     )
-    whole = found.second(velocities) + found.first(velocities) + found.rest
-    return found if vanishes(fast(expression) - whole) else None

@@ -1,0 +1,131 @@
+"""SciPy's adaptive methods with tolerances relative to the motion, whatever its units.
+
+The error of a position is compared with how far it has been from where it began, that of a velocity or a momentum with the
+largest value that it has had so far. A component that is zero but for the rounding of others is compared with what they
+amount to: with masses m_i = d2L/dv_i^2 the speed u of the whole motion,
+u^2 = sum m_i v_i^2, makes rounding errors of about 1e-16 u / sqrt(m_i) in v_i.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Literal
+
+import numpy as np
+
+from ..engine.status import Status
+from .values import Array
+
+ROUNDING = 4e-15
+"""What rounding may leave of a velocity, relative to the speed of the whole motion."""
+
+ORIGIN = 0.1
+"""Times `ROUNDING`: what rounding may leave of a position, relative to its distance from the origin."""
+
+FIRST = 1e-4
+"""The first step, relative to the time in which the velocity changes."""
+
+COLLAPSED, PATIENCE = 1e-5, 2000
+"""So many steps in a row, each shorter than this fraction of the longest: the motion runs into a singular point."""
+
+RETRIES, SHORTER = 12, 0.6
+"""How often a step that met a point without rates is tried again, and how much shorter it is then."""
+
+Kinetic = Callable[[float, Array, Array], tuple[Array, Array, Array]]
+"""(t, y, rate) -> velocities, accelerations (or what stands for them) and |d2L/dv_i^2|."""
+
+
+class Left(Exception):
+    """The rates have no value at a point the solver asked for."""
+
+    def __init__(self, status: int):
+        super().__init__(status)
+        self.status = Status(status)
+
+
+class Adaptive:
+    """One motion y(t), step by step; `y` are positions, then velocities or momenta, then anything else."""
+
+    def __init__(
+        self, kind: Literal["DOP853", "Radau"], rate: Callable[[float, Array], Array], times: Array, state: Array,
+        tolerance: tuple[float, float | None], kinetic: Kinetic, second: Literal["velocity", "momentum"],
+    ):  # fmt: skip
+        from scipy.integrate import DOP853, Radau
+
+        self.rtol, self.atol = tolerance
+        self._kinetic, self._second = kinetic, second
+        self._begun, self._largest = state.copy(), np.zeros_like(state)
+        f = rate(times[0], state)
+        span = float(times[-1] - times[0])
+        first = self._first(times[0], state, f, span)
+        self.solver: Any = (DOP853 if kind == "DOP853" else Radau)(
+            rate, times[0], state, times[-1], rtol=self.rtol, atol=self._tolerances(times[0], state, f, first),
+            first_step=first,
+        )  # fmt: skip
+        if self.atol is None:
+            self.solver.rtol = 0.0  # relative to the distance from the origin
+        self._longest, self._short = 0.0, 0
+        self._left: Left | None = None
+
+    def _first(self, t: float, y: Array, f: Array, span: float) -> float:
+        """A first step that is short beside the time in which velocities change; it may grow tenfold with every step."""
+        v, a, mass = self._kinetic(t, y, f)
+        speed, change = np.sqrt(mass @ v**2), np.sqrt(mass @ a**2)
+        changing = speed / change if speed > 0 and change > 0 else 1e-3 * span
+        return FIRST * min(span, changing if np.isfinite(changing) and changing > 0 else span)
+
+    def _tolerances(self, t: float, y: Array, f: Array, h: float) -> Any:
+        """The tolerance of each component in a step of about h, from what is known of the motion."""
+        if self.atol is not None:
+            return self.atol
+        v, a, mass = self._kinetic(t, y, f)
+        n, root = len(v), np.sqrt(mass)
+        speed = np.sqrt(mass @ v**2)
+        rounding = np.divide(speed, root, out=np.zeros(n), where=root > 0)
+        noise = ORIGIN * np.abs(y)
+        noise[:n] += h * rounding
+        noise[n : 2 * n] = rounding if self._second == "velocity" else speed * root
+        away = np.abs(y - self._begun)
+        away[n : 2 * n] = np.abs(y[n : 2 * n])
+        ahead = np.abs(f) * h
+        ahead[:n] += np.abs(a) * h**2
+        self._largest = np.maximum(self._largest, away)
+        found = self.rtol * np.maximum(self._largest, ahead) + ROUNDING * noise
+        return np.where(found > 0, found, 1e-140)
+
+    def step(self) -> bool:
+        """One step; whether there was one."""
+        solver = self.solver
+        for attempt in range(RETRIES + 1):
+            try:
+                with np.errstate(over="ignore", invalid="ignore"):  # of a component that was zero so far
+                    solver.step()
+                break
+            except Left as left:  # a shorter step may stop before a singular point, or pass it with other points
+                solver.h_abs *= SHORTER
+                self._left = left
+                if attempt == RETRIES:
+                    raise
+        size = float(solver.step_size or 0.0)
+        self._longest = max(self._longest, size)
+        self._short = self._short + 1 if size < COLLAPSED * self._longest else 0
+        if solver.status == "failed" or self._short > PATIENCE:
+            if self._left is not None:
+                raise self._left
+            self._look_ahead()
+            return False
+        solver.atol = self._tolerances(
+            solver.t, solver.y, solver.f, size
+        )  # the next step may be longer: that is stricter
+        return True
+
+    def _look_ahead(self) -> None:
+        """Raise `Left` if the motion was about to leave the domain: steps became so short before its edge."""
+        solver = self.solver
+        for ahead in self._longest * 10.0 ** -np.arange(12):
+            solver.fun(solver.t + ahead, solver.y + ahead * solver.f)
+
+    def replace(self, y: Array) -> None:
+        """Go on from another state at the present time."""
+        self.solver.y = y
+        self.solver.f = self.solver.fun(self.solver.t, y)
