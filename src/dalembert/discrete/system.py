@@ -143,6 +143,13 @@ class DiscreteSystem:
 
         return Matrix([[self.read(e) for e in row] for row in step_matrix(self)])
 
+    def expressions(self) -> tuple[Fast, ...]:
+        """Everything it consists of."""
+        rubs = [f for side in (self.friction_minus, self.friction_plus) for row in side for f in row]
+        forces = (*self.external_minus, *self.external_plus, *self.force_interior, *rubs)
+        rows = [a for row in self.variations for a in row]
+        return (self.lagrangian, *forces, *rows, *self.constraints, *self.entropy_laws)
+
     def interior_slots(self) -> list[Fast]:
         """The symbols of the interior positions: all coordinates of the first, then of the second."""
         return interior_slots(self.coordinates, len(self.interior))

@@ -16,7 +16,7 @@ from ..discrete.maps import left_map, right_map
 from ..discrete.system import discretise
 from ..model.coordinates import step, time
 from ..model.system import System
-from ..stepmap import Block, StepMap
+from ..stepmap import Block, StepMap, guarded
 from ..symbolic import Fast, fast, substitute
 from ..theory.lagrange import momenta, multipliers, reaction
 from .base import Method
@@ -54,9 +54,11 @@ class McLachlanPerlmutter(Method):
             slots = {c.at(0): x for c, x in zip(q, a, strict=True)} | {c.at(1): x for c, x in zip(q, b, strict=True)}
             return [substitute(e, {**slots, step: h / 2, time: start}) for e in expressions]
 
+        place = dict(zip(q, middle, strict=True)) | {c.dot: v for c, v in zip(q, mean, strict=True)}
+        place[time] = t + h / 2
+
         def at_middle(expression: object) -> Fast:
-            places = dict(zip(q, middle, strict=True)) | {c.dot: v for c, v in zip(q, mean, strict=True)}
-            return substitute(expression, {**places, time: t + h / 2})
+            return substitute(expression, place)
 
         start, drift, kick = [fast(c) for c in q], discretise(free, right_map), discretise(free, left_map)
         leave = [fast(c.momentum) - e for c, e in zip(q, half(momentum_minus(drift), start, middle, t), strict=True)]
@@ -67,7 +69,7 @@ class McLachlanPerlmutter(Method):
         after = [b + 2 * k for b, k in zip(before, push, strict=True)]
         go_on = [a - e for a, e in zip(after, half(momentum_minus(kick), middle, end, t + h / 2), strict=True)]
         names = [m.name for m in multipliers(system)]
-        return StepMap(
+        step_map = StepMap(
             name=f"{system.name}, {self!r}",
             state=tuple(c.name for c in q) + tuple(c.momentum.name for c in q),
             parameters=tuple(s.name for s in system.parameters),
@@ -79,3 +81,4 @@ class McLachlanPerlmutter(Method):
             update=(*end, *half(momentum_plus(kick), middle, end, t + h / 2)),
             outputs={f"constraint.{a + 1}": e for a, e in enumerate(admissible)},
         )
+        return guarded(step_map, system.expressions(), [place])

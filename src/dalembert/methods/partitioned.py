@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 
 from ..model.coordinates import step, time
 from ..model.system import System
-from ..stepmap import Block, StepMap
+from ..stepmap import Block, StepMap, guarded
 from ..symbolic import Fast, fast, gradient, substitute
 from ..theory.lagrange import momenta
 from .base import Method
@@ -87,9 +87,11 @@ class _Stages:
 
     def _at(self, i: int, expression: Any, velocity: Sequence[Fast] | None = None) -> Fast:
         """An expression in (q, v, t) at stage i."""
-        v = self.V[i] if velocity is None else velocity
-        places = dict(zip(self.q, self.Q[i], strict=True)) | {c.dot: v[k] for k, c in enumerate(self.q)}
-        return substitute(expression, {**places, time: fast(time) + fast(self.t.c[i]) * self.h})
+        return substitute(expression, self._place(i, self.V[i] if velocity is None else velocity))
+
+    def _place(self, i: int, velocity: Sequence[Fast]) -> dict[Any, Fast]:
+        places = dict(zip(self.q, self.Q[i], strict=True)) | {c.dot: velocity[k] for k, c in enumerate(self.q)}
+        return {**places, time: fast(time) + fast(self.t.c[i]) * self.h}
 
     def _rate(self, i: int) -> list[Fast]:
         """dp/dt at stage i, reactions included."""
@@ -115,7 +117,7 @@ class _Stages:
             q1 = self._moved([fast(c) for c in self.q], self.t.b, self.V)
         else:
             blocks.append(self._end(p, p1))
-        return StepMap(
+        step_map = StepMap(
             name=f"{self.system.name}, {self.method!r}",
             state=(*(c.name for c in self.q), *(c.momentum.name for c in self.q), *(m.name for m in self._before())),
             parameters=tuple(p.name for p in self.system.parameters),
@@ -123,6 +125,7 @@ class _Stages:
             update=(*q1, *p1, *self.multipliers[-1]),
             outputs=self._outputs(),
         )
+        return guarded(step_map, self.system.expressions(), [self._place(i, v) for i, v in enumerate(self.V)])
 
     def _before(self) -> list[Fast]:
         """The last multipliers of the step before, carried along for the record."""

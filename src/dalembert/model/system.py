@@ -103,12 +103,13 @@ class System:
             constraints=rows,
             variations=_variations(variations, rows, q, checked),
         )
-        put(parameters=checks.parameters(self._expressions(), q))
+        put(parameters=checks.parameters(self.expressions(), q))
         thermo.check(self)
         checks.substituted_constraint(self)
         checks.regular(self)
 
-    def _expressions(self) -> tuple[Expr, ...]:
+    def expressions(self) -> tuple[Expr, ...]:
+        """Everything the system was stated with."""
         rows = [a for w in self.variations for a in w]
         return (
             self.lagrangian,

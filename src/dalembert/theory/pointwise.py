@@ -13,7 +13,7 @@ from ..model.coordinates import time
 from ..model.system import System
 from ..stepmap import Block, StepMap, pointwise
 from ..symbolic import Fast, fast, substitute
-from .lagrange import entropy_rates, momenta, motion_residual, multipliers, reaction
+from .lagrange import energy, entropy_rates, momenta, motion_residual, multipliers, reaction
 
 
 def _map(system: System, name: str, by: str, outputs: Mapping[str, Fast], *blocks: Block) -> StepMap:
@@ -31,6 +31,12 @@ def quantity_map(system: System, quantities: Mapping[str, Any]) -> StepMap:
 def momentum_map(system: System) -> StepMap:
     """(q, v, t) -> p."""
     return quantity_map(system, {q.momentum.name: p for q, p in zip(system.coordinates, momenta(system), strict=True)})
+
+
+@lru_cache(maxsize=64)
+def energy_map(system: System) -> StepMap:
+    """(q, v, t) -> the energy."""
+    return quantity_map(system, {"energy": energy(system)})
 
 
 @lru_cache(maxsize=64)

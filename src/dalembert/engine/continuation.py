@@ -1,0 +1,189 @@
+"""Whether what a search found is the solution that continues the motion, and the way to that solution if in doubt.
+
+The solution that continues the motion is the one that is reached when h grows from zero. A search is in no doubt if it began
+close to its end, or if it contracted well from a guess that earlier solutions determine. Otherwise the step is solved with
+a fraction of h, from the last solution, and the fraction is extended, each search beginning at the solution before. If that
+leads to the full h, it leads to the solution; if it does not, however small the fractions, the branch of solutions ends
+before h, and whatever was found lies on another one.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ..stepmap import STEP as STEP_NAME
+from ..symbolic import free_names
+from .emitter import Array, Handle, Index
+from .history import History
+from .status import Status
+
+if TYPE_CHECKING:
+    from .newton import Newton
+
+CLOSE = 1e-3
+"""A search whose relative residual is never above this does not get from one solution to another."""
+
+MARGIN = 4.0
+"""So many times the error of the last extrapolation must lie where the search finds one solution only."""
+
+FIRST_STRIDE, SHORTEST = 0.25, 2.0**-16
+"""Fractions of h by which a solution is continued: at first; and when its branch counts as ended."""
+
+PLAIN, CONTINUED, DONE = 0, 1, 2
+"""A search with the full h; with fractions of it; none any more."""
+
+
+class Continuation:
+    """The searches of one block in one step, one after the other."""
+
+    def __init__(self, newton: Newton, history: History, substep: Index, offset: int):
+        e, self.newton, self.n = newton.e, newton, newton.n
+        self.e, self.code, self.given = e, newton.solver.code, newton.known
+        self.history, self.substep, self.offset = history, substep, offset
+        self.depends = STEP_NAME in free_names(newton.block.residual)
+        self.phase, self.failure, self.own = (e.local(1, "integer") for _ in range(3))
+        self.fraction, self.reached, self.stride = (e.local(1) for _ in range(3))
+        self.base, self.found = e.local(self.n), e.local(self.n)
+
+    def begin(self) -> None:
+        """The first search is with the full h, from the extrapolated solutions or, without any, from the block's own guess."""
+        e = self.e
+        e.store(self.phase, PLAIN)
+        e.store(self.fraction, e.real(1.0))
+        e.store(self.own, 0)
+        fresh = e.integer_compare("eq", e.load(self.history.count), 0)
+        with e.when(fresh):
+            e.store(self.own, 1)
+            self._own_guess(self.newton.x)
+        with e.when(e.opposite(fresh)):
+            self.history.extrapolate(self.substep, self.offset, self.newton.x, self.n)
+
+    def known(self) -> dict[str, Handle]:
+        """What a search knows: all that the step knows, with the present fraction of h."""
+        e, known = self.e, dict(self.given)
+        if self.depends:
+            known[STEP_NAME] = e.arithmetic("mul", e.load(self.fraction), known[STEP_NAME])
+        return known
+
+    def ended(self) -> Handle:
+        """Whether there is no further search to make."""
+        return self.e.integer_compare("eq", self.e.load(self.phase), DONE)
+
+    def judge(self) -> None:
+        """After a search: accept what it found, or prepare the next one."""
+        e, doubt = self.e, self.newton.doubt
+        plain = e.integer_compare("eq", e.load(self.phase), PLAIN)
+        found = e.integer_compare("eq", e.load(self.code), 0)
+        if not self.depends:
+            self._judge_alone(found)
+            return
+        with e.when(e.both(plain, e.integer_compare("eq", e.load(self.newton.far), 1))):
+            self._doubt_guess()
+        sure = e.both(found, e.integer_compare("eq", e.load(doubt), 0))
+        with e.when(e.both(plain, sure)):
+            e.store(self.phase, DONE)
+        with e.when(e.both(plain, e.opposite(sure))):
+            self._leave_plain()
+        with e.when(e.both(e.opposite(plain), sure)):
+            self._extend()
+        with e.when(e.both(e.opposite(plain), e.opposite(sure))):
+            self._shorten()
+        with e.when(e.opposite(self.ended())):
+            e.store(self.code, 0)
+            ahead = e.arithmetic("add", e.load(self.reached), e.load(self.stride))
+            e.store(self.fraction, e.select(e.compare("lt", ahead, e.real(1.0)), ahead, e.real(1.0)))
+            self._copy(self.base, self.newton.x)
+
+    def _judge_alone(self, found: Handle) -> None:
+        """A block without h in it is not continued; a search that failed is begun once more from the block's own guess."""
+        e = self.e
+        again = e.both(e.opposite(found), e.integer_compare("eq", e.load(self.own), 0))
+        with e.when(e.opposite(again)):
+            e.store(self.phase, DONE)
+        with e.when(again):
+            e.store(self.own, 1)
+            e.store(self.code, 0)
+            self._own_guess(self.newton.x)
+
+    def _leave_plain(self) -> None:
+        """Begin with a fraction of h, from the last solution."""
+        e, n = self.e, self.n
+        e.store(self.phase, CONTINUED)
+        e.store(self.failure, e.load(self.code))
+        self._copy(self.newton.x, self.found)
+        self._restart()
+        first = e.integer_compare("eq", e.load(self.own), 1)
+        with e.when(first):
+            self._own_guess(self.base)
+        with e.when(e.opposite(first)):
+            for i in e.each(0, n, n):
+                e.store(self.base, self._difference(0, i), i)
+
+    def _restart(self) -> None:
+        self.e.store(self.reached, self.e.real(0.0))
+        self.e.store(self.stride, self.e.real(FIRST_STRIDE))
+
+    def _extend(self) -> None:
+        e, reached = self.e, self.e.load(self.fraction)
+        e.store(self.reached, reached)
+        e.store(self.stride, e.arithmetic("mul", e.real(2.0), e.load(self.stride)))
+        self._copy(self.newton.x, self.base)
+        with e.when(e.compare("le", e.real(1.0), reached)):
+            e.store(self.phase, DONE)
+
+    def _shorten(self) -> None:
+        """Halve the stride. Where that does not help, the branch has ended; or it could not even be begun: then begin
+        with the block's own guess, and if that is of no use either, what was found is all there is."""
+        e = self.e
+        stride = e.arithmetic("mul", e.real(0.5), e.load(self.stride))
+        e.store(self.stride, stride)
+        with e.when(e.compare("lt", stride, e.real(SHORTEST))):
+            begun = e.compare("lt", e.real(0.0), e.load(self.reached))
+            last = e.either(begun, e.integer_compare("eq", e.load(self.own), 1))
+            with e.when(e.opposite(last)):
+                e.store(self.own, 1)
+                self._own_guess(self.base)
+                self._restart()
+            with e.when(last):
+                e.store(self.phase, DONE)
+                e.store(self.code, e.load(self.failure))
+                self._copy(self.found, self.newton.x)
+                with e.when(e.both(begun, e.integer_compare("eq", e.load(self.failure), 0))):
+                    e.store(self.code, Status.OTHER_BRANCH)
+
+    def _doubt_guess(self) -> None:
+        """Doubt a guess that may have been near another solution, going by how wrong the one before it was.
+
+        A search that began at a distance e from its end, and whose first step multiplied the residual by theta, finds
+        no other solution within e/theta of where it began (Kantorovich). The error of the last extrapolation is the third
+        difference; both are measured in terms of how each unknown changes from step to step.
+        """
+        e, n = self.e, self.n
+        error, distance = e.local(1), e.local(1)
+        with e.when(e.integer_compare("le", 4, e.load(self.history.count))):
+            e.store(error, e.real(0.0))
+            e.store(distance, e.real(0.0))
+            for i in e.each(0, n, n):
+                d = [self._difference(order, i) for order in range(4)]
+                size = e.sum([e.call("fabs", v) for v in d[1:]])
+                off = e.call("fabs", e.arithmetic("sub", e.load(self.newton.x, i), e.sum(d[:3])))
+                with e.when(e.compare("lt", e.real(0.0), size)):
+                    for total, part in ((error, e.call("fabs", d[3])), (distance, off)):
+                        e.store(total, e.arithmetic("add", e.load(total), e.arithmetic("div", part, size)))
+            wrong = e.arithmetic("mul", e.real(MARGIN), e.arithmetic("mul", e.load(self.newton.first_theta), e.load(error)))
+            with e.when(e.compare("lt", e.load(distance), wrong)):
+                e.store(self.newton.doubt, 1)
+
+    def _difference(self, order: int, i: Index) -> Handle:
+        e = self.e
+        j = self.offset + i if isinstance(i, int) else e.integer_arithmetic("add", i, self.offset)
+        return e.load(self.history.differences, self.history.place(self.substep, order, j))
+
+    def _own_guess(self, into: Array) -> None:
+        solver, k = self.newton.solver, self.newton.k
+        for j, v in enumerate(solver.evaluate(f"guess {k}", self.given)):
+            self.e.store(into, v, j)
+
+    def _copy(self, source: Array, target: Array) -> None:
+        for i in self.e.each(0, self.n, self.n):
+            self.e.store(target, self.e.load(source, i), i)
