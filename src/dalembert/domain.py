@@ -6,11 +6,14 @@ x < 0 too.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from math import nan
+from collections.abc import Iterable, Iterator, Sequence
+from math import hypot, nan
 from typing import Literal, NamedTuple
 
 from .symbolic import Fast, fast
+
+STRAIGHT = 1 - 1e-12
+"""Cosine from which on two places lie on opposite sides of a point, and the way between them leads through it."""
 
 Kind = Literal["positive", "nonnegative", "nonzero"]
 
@@ -33,6 +36,14 @@ def conditions(expressions: Iterable[Fast]) -> list[Condition]:
     for e in expressions:
         _collect(fast(e), found, seen)
     return list(found)
+
+
+def violated(kind: Kind, before: Sequence[float], now: Sequence[float]) -> bool:
+    """Whether a condition does not hold now, or did not on the straight way since before; what is not a number is not asked."""
+    if kind != "nonzero":
+        return bool(now[0] <= 0 if kind == "positive" else now[0] < 0)
+    product = sum(a * b for a, b in zip(before, now, strict=True))
+    return bool(product <= -STRAIGHT * hypot(*before) * hypot(*now))
 
 
 def _collect(e: Fast, found: dict[Condition, None], seen: set[Fast]) -> None:

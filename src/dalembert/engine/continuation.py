@@ -24,10 +24,13 @@ CLOSE = 1e-3
 """A search whose relative residual is never above this does not get from one solution to another."""
 
 MARGIN = 4.0
-"""So many times the error of the last extrapolation must lie where the search finds one solution only."""
+"""Twice the distance, in units of 1/K, within which the solution must be expected if a search is to be trusted: K, its inverse."""
 
 FIRST_STRIDE, SHORTEST = 0.25, 2.0**-16
 """Fractions of h by which a solution is continued: at first; and when its branch counts as ended."""
+
+SHORT = 2.0**-6
+"""Fraction of h below which the first search of a continuation need not contract well: nothing but momenta matters there."""
 
 PLAIN, CONTINUED, DONE = 0, 1, 2
 """A search with the full h; with fractions of it; none any more."""
@@ -79,7 +82,7 @@ class Continuation:
             return
         with e.when(e.both(plain, e.integer_compare("eq", e.load(self.newton.far), 1))):
             self._doubt_guess()
-        sure = e.both(found, e.integer_compare("eq", e.load(doubt), 0))
+        sure = e.both(found, e.either(e.integer_compare("eq", e.load(doubt), 0), self._begins()))
         with e.when(e.both(plain, sure)):
             e.store(self.phase, DONE)
         with e.when(e.both(plain, e.opposite(sure))):
@@ -104,6 +107,12 @@ class Continuation:
             e.store(self.own, 1)
             e.store(self.code, 0)
             self._own_guess(self.newton.x)
+
+    def _begins(self) -> Handle:
+        """Whether this is the beginning of a continuation, with so short a step that momenta alone determine the solution."""
+        e = self.e
+        begun = e.both(e.compare("lt", e.real(0.0), e.load(self.reached)), e.integer_compare("eq", e.load(self.phase), CONTINUED))
+        return e.both(e.opposite(begun), e.compare("lt", e.load(self.fraction), e.real(SHORT)))
 
     def _leave_plain(self) -> None:
         """Begin with a fraction of h, from the last solution."""
@@ -152,27 +161,25 @@ class Continuation:
                     e.store(self.code, Status.OTHER_BRANCH)
 
     def _doubt_guess(self) -> None:
-        """Doubt a guess that may have been near another solution, going by how wrong the one before it was.
+        """Doubt a solution if there may be another one where earlier solutions lead.
 
-        A search that began at a distance e from its end, and whose first step multiplied the residual by theta, finds
-        no other solution within e/theta of where it began (Kantorovich). The error of the last extrapolation is the third
-        difference; both are measured in terms of how each unknown changes from step to step.
+        Newton's first step s leaves an error e of about K s^2 / 2, K the relative curvature of the equations; within 1/K of where
+        it began there is no other solution (Kantorovich). The solution that continues the motion must be expected well within:
+        no farther away than the unknowns change from step to step. All is measured in units of these changes.
         """
-        e, n = self.e, self.n
-        error, distance = e.local(1), e.local(1)
-        with e.when(e.integer_compare("le", 4, e.load(self.history.count))):
-            e.store(error, e.real(0.0))
-            e.store(distance, e.real(0.0))
-            for i in e.each(0, n, n):
-                d = [self._difference(order, i) for order in range(4)]
-                size = e.sum([e.call("fabs", v) for v in d[1:]])
-                off = e.call("fabs", e.arithmetic("sub", e.load(self.newton.x, i), e.sum(d[:3])))
-                with e.when(e.compare("lt", e.real(0.0), size)):
-                    for total, part in ((error, e.call("fabs", d[3])), (distance, off)):
-                        e.store(total, e.arithmetic("add", e.load(total), e.arithmetic("div", part, size)))
-            wrong = e.arithmetic("mul", e.real(MARGIN), e.arithmetic("mul", e.load(self.newton.first_theta), e.load(error)))
-            with e.when(e.compare("lt", e.load(distance), wrong)):
-                e.store(self.newton.doubt, 1)
+        e, n, newton = self.e, self.n, self.newton
+        error, stride, count = (e.local(1) for _ in range(3))
+        for cell in (error, stride, count):
+            e.store(cell, e.real(0.0))
+        for i in e.each(0, n, n):
+            change = e.sum([e.call("fabs", self._difference(order, i)) for order in range(1, 4)])
+            left = e.call("fabs", e.arithmetic("sub", e.load(newton.x, i), e.load(newton.second, i)))
+            with e.when(e.compare("lt", e.real(0.0), change)):
+                for total, part in ((error, left), (stride, e.call("fabs", e.load(newton.stride, i))), (count, change)):
+                    e.store(total, e.arithmetic("add", e.load(total), e.arithmetic("div", part, change)))
+        curved = e.arithmetic("mul", e.real(MARGIN), e.arithmetic("mul", e.load(error), e.load(count)))
+        with e.when(e.compare("lt", e.arithmetic("mul", e.load(stride), e.load(stride)), curved)):
+            e.store(newton.doubt, 1)
 
     def _difference(self, order: int, i: Index) -> Handle:
         e = self.e

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from ..domain import STRAIGHT
 from ..stepmap import Guard
 from ..symbolic import Fast, free_names
 from .emitter import Emitter, Handle
@@ -16,9 +17,6 @@ if TYPE_CHECKING:
 
 START = -1
 """What is known before the first block."""
-
-STRAIGHT = 1 - 1e-12
-"""Cosine from which on two places lie on opposite sides of a point, and the way between them leads through it."""
 
 
 class Guards:

@@ -51,9 +51,9 @@ class Newton:
         self.n, self.x = len(block.unknowns), x
         e, n = self.e, self.n
         self.matrix = matrix(e, n)
-        self.d, self.old, self.right, self.scale = (e.local(n) for _ in range(4))
+        self.d, self.old, self.right, self.scale, self.second, self.stride = (e.local(n) for _ in range(6))
         self.looks, self.halved, self.going = (e.local(1, "integer") for _ in range(3))
-        self.best, self.rho, self.theta, self.first_theta = (e.local(1) for _ in range(4))
+        self.best, self.rho, self.theta = (e.local(1) for _ in range(3))
         self.far, self.doubt = (e.local(1, "integer") for _ in range(2))
         self.tape = solver.tapes[f"residual {k}"]
 
@@ -173,9 +173,7 @@ class Newton:
         """Take a full step from x; stop if x was close enough to make it the last."""
         e, n = self.e, self.n
         shrunk = e.compare("lt", e.load(self.theta), e.real(0.25))
-        second = e.integer_compare("eq", e.load(self.looks), 1)
-        with e.when(e.both(second, e.integer_compare("eq", e.load(self.far), 1))):
-            e.store(self.first_theta, e.load(self.theta))
+        begins = e.both(e.compare("lt", e.real(CLOSE), rho), e.integer_compare("eq", e.load(self.looks), 0))
         with e.when(e.compare("lt", e.real(CLOSE), rho)):
             e.store(self.far, 1)
             with e.when(e.opposite(shrunk)):
@@ -198,3 +196,7 @@ class Newton:
         for i in e.each(0, n, n):
             e.store(self.old, e.load(self.x, i), i)
             e.store(self.x, e.arithmetic("add", e.load(self.x, i), e.load(self.d, i)), i)
+        with e.when(begins):
+            for i in e.each(0, n, n):
+                e.store(self.stride, e.load(self.d, i), i)
+                e.store(self.second, e.load(self.x, i), i)

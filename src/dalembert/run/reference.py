@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..engine.kernels import STATUS_WIDTH
+from ..domain import conditions, violated
 from ..engine.status import Status
 from ..methods.reference import Reference
 from ..model.system import System
@@ -42,6 +43,26 @@ def solve_reference(plan: Plan, start: Start) -> Trajectory:
     return plan.trajectory(records=records, columns=names, codes=codes, residual=none, carry=records[:, -1].copy())
 
 
+class _Domain:
+    """Whether a motion has left the domain of the model since the last point that was looked at."""
+
+    def __init__(self, system: System, rows: Array):
+        self.conditions, self.rows = conditions(system.expressions()), rows
+        terms = [u for c in self.conditions for u in c.terms]
+        self.compiled = point_map(maps.quantity_map(system, {f"term {i}": u for i, u in enumerate(terms)}))
+        self.before: list[Array] | None = None
+
+    def left(self, t: float, y: Array) -> bool:
+        """Look at the next point; a step through a place where terms vanish together has left."""
+        if not self.conditions:
+            return False
+        values = self.compiled(np.append(y, t)[None, :], self.rows)[0][0]
+        now = np.split(values, np.cumsum([len(c.terms) for c in self.conditions])[:-1])
+        before, self.before = self.before or now, now
+        pairs = zip(self.conditions, before, now, strict=True)
+        return any(violated(c.kind, a, b) for c, a, b in pairs)
+
+
 def _solve(
     system: System, method: Reference, state: Array, rows: Array, times: Array, out: Array
 ) -> tuple[int, Status]:
@@ -63,13 +84,18 @@ def _solve(
 
     row = 1
     kind = DOP853 if method.solver == "DOP853" else Radau
+    domain = _Domain(system, rows)
     try:
+        if domain.left(times[0], state):
+            return 0, Status.LEFT_DOMAIN
         if len(times) == 1:
             return 0, Status.CONVERGED
         solver = kind(rate, times[0], state, times[-1], rtol=method.rtol, atol=method.atol)
         longest, short = 0.0, 0
         while row < len(times):
             solver.step()
+            if solver.status != "failed" and domain.left(solver.t, solver.y):
+                return row - 1, Status.LEFT_DOMAIN
             longest = max(longest, solver.step_size or 0.0)
             short = short + 1 if (solver.step_size or longest) < COLLAPSED * longest else 0
             if solver.status == "failed" or short > PATIENCE:
