@@ -39,7 +39,7 @@ def conditions(expressions: Iterable[Fast]) -> list[Condition]:
 
 
 def violated(kind: Kind, before: Sequence[float], now: Sequence[float]) -> bool:
-    """Whether a condition does not hold now, or did not on the straight way since before; what is not a number is not asked."""
+    """Whether a condition does not hold, or did not on the straight way since before; not-a-number violates nothing."""
     if kind != "nonzero":
         return bool(now[0] <= 0 if kind == "positive" else now[0] < 0)
     product = sum(a * b for a, b in zip(before, now, strict=True))
@@ -169,7 +169,7 @@ def _absolute(u: Fast) -> Fast | None:
     kind = type(u).__name__
     if kind == "Abs":
         return u.args[0]
-    if kind == "Piecewise" and len(u.args) == 4 and u.args[0] == -u.args[2] and u.args[1] == (0 <= u.args[0]):
+    if kind == "Piecewise" and len(u.args) == 4 and u.args[0] == -u.args[2] and u.args[1] == (u.args[0] >= 0):
         return u.args[0]
     return None
 

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import dalembert as da
-from dalembert import SimulationError, Status, log, sqrt
+from dalembert import SimulationError, Status, cos, log, sqrt
 
 x, y = da.coordinates("x y")
 c, k = da.parameters("c k")
@@ -37,6 +37,7 @@ BRAKE = da.DiscreteSystem("brake", [x], lagrangian=h * v**2 / 2 - h * x.at(0), f
 """v + c v^2 = p - h at each step: no root once p - h < -1/(4 c)."""
 
 SPRING = da.System("spring", [x], kinetic=x.dot**2 / 2, potential=k * x**2 / 2)
+PENDULUM = falling("pendulum", potential=-k * cos(x))
 HILL = falling("hill", potential=-k * x**2 / 2)
 
 
@@ -81,6 +82,7 @@ SENTENCES = {
     Status.SINGULAR: "singular step matrix: the equations do not determine the next state",
     Status.NO_SOLUTION: "no solution found: the iteration for the next state did not converge",
     Status.LEFT_DOMAIN: "left the domain: an expression has no value there (a root, a logarithm, a division by zero)",
+    Status.OTHER_BRANCH: "other branch: the step has a solution, but not one that continues the motion",
     Status.NOT_FINITE: "not finite: a recorded quantity or a parameter is infinite or not a number",
 }
 REMEDIES = {
@@ -88,6 +90,7 @@ REMEDIES = {
     "`dalembert.regularity(error.trajectory)` says more.",
     Status.NO_SOLUTION: "Try a smaller h; if it fails at the same time, look at the state there: the motion may end. "
     "`dalembert.existence(error.trajectory)` says whether there is a next step at all.",
+    Status.OTHER_BRANCH: "Try a smaller h: the step is too long to tell which solution continues the motion.",
     Status.LEFT_DOMAIN: "Try a smaller h; if it fails at the same time, the motion runs into a singularity there.",
     Status.NOT_FINITE: "Check the start and the parameters for NaN or infinity; if they are numbers, try a smaller h.",
 }
@@ -115,6 +118,10 @@ FAULTS = {
     ),
     "no root": Fault(BRAKE, None, Status.NO_SOLUTION, 3, {x: 0.0, x.momentum: 1.0}, {c: [0.0, 1.0, 0.001]}),
     "no root in the domain": Fault(falling("root", sqrt(x)), da.Midpoint(), Status.NO_SOLUTION, 7, FROM_REST),
+    # steps of a third of the period and more: the solution that continues the motion ends before h = 1
+    "a fold before the end of the step": Fault(
+        PENDULUM, da.Midpoint(), Status.OTHER_BRANCH, 2, {x: 2.0, x.dot: 0.0}, {k: [1.0, 7.0, 2.0]}, h=1.0
+    ),
     "a parameter that is not a number": Fault(
         SPRING, da.Midpoint(), Status.NOT_FINITE, 0, {x: 1.0, x.dot: 0.0}, {k: [1.0, NAN, 2.0]}
     ),

@@ -21,9 +21,9 @@ import sympy
 from sympy import Eq, Expr, Function, Symbol
 from sympy.printing.pretty.pretty_symbology import pretty_symbol
 
+from ..domain import conditions
 from ..model.coordinates import Coordinate, Entropy, Multiplier, StepVelocity, _Mark, indexed, multiplier, step, time
 from ..stepmap import STEP, TIME, Block, StepMap, with_conditions
-from ..domain import conditions
 from ..symbolic import Fast, fast, free_names, gradient, substitute
 from .system import DiscreteSystem
 

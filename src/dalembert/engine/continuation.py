@@ -24,7 +24,7 @@ CLOSE = 1e-3
 """A search whose relative residual is never above this does not get from one solution to another."""
 
 MARGIN = 4.0
-"""Twice the distance, in units of 1/K, within which the solution must be expected if a search is to be trusted: K, its inverse."""
+"""A search is trusted if K times what the unknowns change by from step to step is below 2/MARGIN; for K see `_doubt_guess`."""
 
 FIRST_STRIDE, SHORTEST = 0.25, 2.0**-16
 """Fractions of h by which a solution is continued: at first; and when its branch counts as ended."""
@@ -53,6 +53,7 @@ class Continuation:
         e = self.e
         e.store(self.phase, PLAIN)
         e.store(self.fraction, e.real(1.0))
+        e.store(self.reached, e.real(0.0))
         e.store(self.own, 0)
         fresh = e.integer_compare("eq", e.load(self.history.count), 0)
         with e.when(fresh):
@@ -111,8 +112,8 @@ class Continuation:
     def _begins(self) -> Handle:
         """Whether this is the beginning of a continuation, with so short a step that momenta alone determine the solution."""
         e = self.e
-        begun = e.both(e.compare("lt", e.real(0.0), e.load(self.reached)), e.integer_compare("eq", e.load(self.phase), CONTINUED))
-        return e.both(e.opposite(begun), e.compare("lt", e.load(self.fraction), e.real(SHORT)))
+        nothing = e.compare("eq", e.load(self.reached), e.real(0.0))
+        return e.both(nothing, e.compare("lt", e.load(self.fraction), e.real(SHORT)))
 
     def _leave_plain(self) -> None:
         """Begin with a fraction of h, from the last solution."""
@@ -163,8 +164,8 @@ class Continuation:
     def _doubt_guess(self) -> None:
         """Doubt a solution if there may be another one where earlier solutions lead.
 
-        Newton's first step s leaves an error e of about K s^2 / 2, K the relative curvature of the equations; within 1/K of where
-        it began there is no other solution (Kantorovich). The solution that continues the motion must be expected well within:
+        Newton's first step s leaves an error of about K s^2 / 2, K the curvature of the equations; within 1/K of where it
+        began there is no other solution (Kantorovich). The solution that continues the motion must be expected well within:
         no farther away than the unknowns change from step to step. All is measured in units of these changes.
         """
         e, n, newton = self.e, self.n, self.newton

@@ -24,7 +24,7 @@ class Guards:
 
     def __init__(self, solver: Solver, known: Mapping[str, int]):
         self.solver = solver
-        self.due: dict[int, list[tuple[Guard, Sequence[Fast]]]] = {}
+        self.due: dict[int, list[tuple[Guard, tuple[Fast, ...]]]] = {}
         self.waiting = [(g, place) for g in solver.stepmap.guards for place in g.places]
         self.add(START, known)
 

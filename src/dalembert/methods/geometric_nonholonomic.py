@@ -86,7 +86,9 @@ class GeometricNonholonomic(Method):
             update=(*(place[c] for c in q), *arrived, *after),
             outputs={f"constraint.{a + 1}": e for a, e in enumerate(admissible)},
         )
-        begun, ended = ({c.dot: fast(v) for c, v in zip(q, V, strict=True)} | more for more in ({}, {**place, time: t + h}))
+        begun, ended = (
+            {c.dot: fast(v) for c, v in zip(q, V, strict=True)} | more for more in ({}, {**place, time: t + h})
+        )
         return guarded(step_map, system.expressions(), [begun, ended])
 
 

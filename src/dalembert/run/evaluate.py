@@ -71,7 +71,9 @@ def evaluate(system: System, *, at: Values, parameters: Values | None = None) ->
     reactions = motion[0, n:] @ table[1 + n * n :].reshape(len(system.constraints), n)
     for quantity, value in {"energy": table[0], "momentum": momenta, "temperature": warm[::2]}.items():
         if not np.isfinite(value).all():
-            raise StartError(f"evaluate: the {quantity} has no finite value at this state: it is outside the domain of the system.")
+            raise StartError(
+                f"evaluate: the {quantity} has no finite value: the state is outside the domain of the system."
+            )
     return Evaluation(
         system=system,
         velocities=dict(zip(q, start.second[0].tolist(), strict=True)),

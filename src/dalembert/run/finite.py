@@ -37,7 +37,7 @@ def _state_width(run: Trajectory) -> int:
 
 
 def _finite(table: Array) -> Array:
-    return np.isfinite(table).all(axis=-1)
+    return np.asarray(np.isfinite(table).all(axis=-1))
 
 
 def _nodes(run: Trajectory) -> Array:

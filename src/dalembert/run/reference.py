@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..engine.kernels import STATUS_WIDTH
 from ..domain import conditions, violated
+from ..engine.kernels import STATUS_WIDTH
 from ..engine.status import Status
 from ..methods.reference import Reference
 from ..model.system import System
@@ -60,7 +60,7 @@ class _Domain:
         now = np.split(values, np.cumsum([len(c.terms) for c in self.conditions])[:-1])
         before, self.before = self.before or now, now
         pairs = zip(self.conditions, before, now, strict=True)
-        return any(violated(c.kind, a, b) for c, a, b in pairs)
+        return any(violated(c.kind, a.tolist(), b.tolist()) for c, a, b in pairs)
 
 
 def _solve(
