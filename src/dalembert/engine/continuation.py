@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 CLOSE = 1e-3
 """A search whose relative residual is never above this does not get from one solution to another."""
 
-MARGIN = 4.0
+MARGIN = 8.0
 """A search is trusted if K times what the unknowns change by from step to step is below 2/MARGIN; for K see `_doubt_guess`."""
 
 FIRST_STRIDE, SHORTEST = 0.25, 2.0**-16
@@ -166,7 +166,8 @@ class Continuation:
 
         Newton's first step s leaves an error of about K s^2 / 2, K the curvature of the equations; within 1/K of where it
         began there is no other solution (Kantorovich). The solution that continues the motion must be expected well within:
-        no farther away than the unknowns change from step to step. All is measured in units of these changes.
+        no farther away than the unknowns change from step to step. All is measured in units of these changes. A first step
+        that is longer than them is in doubt by itself.
         """
         e, n, newton = self.e, self.n, self.newton
         error, stride, count = (e.local(1) for _ in range(3))
@@ -179,7 +180,8 @@ class Continuation:
                 for total, part in ((error, left), (stride, e.call("fabs", e.load(newton.stride, i))), (count, change)):
                     e.store(total, e.arithmetic("add", e.load(total), e.arithmetic("div", part, change)))
         curved = e.arithmetic("mul", e.real(MARGIN), e.arithmetic("mul", e.load(error), e.load(count)))
-        with e.when(e.compare("lt", e.arithmetic("mul", e.load(stride), e.load(stride)), curved)):
+        square = e.arithmetic("mul", e.load(stride), e.load(stride))
+        with e.when(e.either(e.compare("lt", square, curved), e.compare("lt", e.load(count), e.load(stride)))):
             e.store(newton.doubt, 1)
 
     def _difference(self, order: int, i: Index) -> Handle:
