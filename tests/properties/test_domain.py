@@ -125,9 +125,7 @@ def test_branches_that_are_not_taken_do_not_matter(method):
     assert np.isfinite(run.energy).all()
 
 
-@pytest.mark.parametrize(
-    "method", [da.Midpoint(), da.StormerVerlet(), da.Gauss(3), da.RungeKutta4(), da.Reference()], ids=repr
-)
+@pytest.mark.parametrize("method", [da.Midpoint(), da.StormerVerlet(), da.Gauss(3), da.RungeKutta4()], ids=repr)
 def test_orbits_round_a_centre_raise_no_alarm(method):
     plane = da.System("Kepler", [x, y], kinetic=(x.dot**2 + y.dot**2) / 2, potential=-1 / sqrt(x**2 + y**2))
     rng = np.random.default_rng(2)
@@ -154,13 +152,12 @@ def test_evaluate_outside_the_domain():
 
 @pytest.mark.parametrize("method", [da.StormerVerlet(), da.RungeKutta4(), da.Reference()], ids=repr)
 def test_an_energy_that_is_infinite_is_no_success(method):
-    """The state stays finite; the energy overflows."""
-    steep = on_a_line(-exp(k * x), forces={x: -k * exp(k * x)})  # the force of the potential is taken away again
-    run = da.simulate(steep, method, h=0.5, steps=20, start={x: 0.0, x.dot: 1.0}, parameters={k: 100.0}, strict=False)
+    """The state stays finite; the energy overflows at t = 7.1."""
+    run = da.simulate(on_a_line(exp(100 * da.time)), method, h=0.5, steps=20, start={x: 0.0, x.dot: 1.0}, strict=False)
     assert run.status is Status.NOT_FINITE
-    assert 0 < run.codes[0, 1] < 20
-    assert np.isfinite(run.energy[: run.codes[0, 1] + 1]).all()
-    assert np.isnan(run.x[run.codes[0, 1] + 1 :]).all()
+    assert run.codes[0, 1] == 14
+    assert np.isfinite(run.energy[:15]).all()
+    assert np.isnan(run.x[15:]).all()
 
 
 def test_units_do_not_matter():
