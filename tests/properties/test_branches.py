@@ -26,7 +26,7 @@ def system(name, gauge=0.0):
 
 
 def branch(name, q, p, strength):
-    """The step velocity of the midpoint rule, continued from h = 0, where it is p, by 20 000 strides; NaN if it ends before."""
+    """The step velocity of the midpoint rule, continued from h = 0, where it is p, by tiny strides; NaN if it ends before."""
     V, strides = p.copy(), 20_000
     for s in np.linspace(0, H, strides + 1)[1:]:
         before = V.copy()
@@ -63,10 +63,10 @@ def run_of(name, gauge=0.0):
 def test_steps_as_long_as_a_period_stay_on_the_branch(name):
     run, strength = run_of(name)
     same, ends = on_the_branch(name, run, strength)
-    assert same.mean() > 0.995
-    assert ends.mean() > 0.95  # a lane that ends does so where the branch ends
-    assert Status.OTHER_BRANCH in run.status
-    assert len(same) > 300
+    assert same.mean() > 0.98
+    assert ends.all()  # a lane that ends does so where the branch ends
+    assert {*run.status} <= {Status.CONVERGED, Status.OTHER_BRANCH, Status.NO_SOLUTION}
+    assert len(same) > 800
 
 
 @pytest.mark.parametrize("name", ["pendulum", "two wells"])
@@ -80,7 +80,7 @@ def test_control_without_the_check_they_do_not(name, monkeypatch):
     monkeypatch.setenv("DALEMBERT_CACHE", "")
     run, strength = run_of(name, gauge=0.0625)
     same, _ = on_the_branch(name, _without_gauge(run), strength)
-    assert same.mean() < 0.97
+    assert same.mean() < 0.9
 
 
 def _without_gauge(run):

@@ -90,6 +90,11 @@ class Newton:
             e.leave_if(e.integer_compare("eq", e.load(self.going), 0))
         self.solver.guards.check(self.k, {**known, **loaded(e, self.block.unknowns, self.x, 0)})
 
+    def residual(self, x: Array) -> list[Handle]:
+        """The residual at another place, with what the last search knew."""
+        known = {**self.known, **loaded(self.e, self.block.unknowns, x, 0)}
+        return results(self.e, self.tape, known, dict(self.played), slice(0, self.n))
+
     def _begin(self) -> None:
         e = self.e
         for cell, value in ((self.looks, 0), (self.halved, 0), (self.going, 1), (self.far, 0), (self.doubt, 0)):
