@@ -25,7 +25,7 @@ from dalembert.engine.machine import Stepper
 from dalembert.methods import Method
 from dalembert.stepmap import StepMap
 
-RUNS, STEPS = 12, 30
+RUNS, STEPS = 16, 25
 """Runs of each system, with random methods, parameters, starts and steps; steps of each at most."""
 
 x, y = da.coordinates("x y")
@@ -123,7 +123,7 @@ def cases(system: da.System) -> Iterator[Case]:
         strength = 10 ** rng.uniform(-0.5, 1.5)
         start = {q: rng.uniform(0.4, 2.0) if away else rng.uniform(-1.5, 1.5) for q in system.coordinates}
         start |= {v: rng.uniform(-2.0, 2.0) for v in system.velocities}
-        yield Case(system, rng.choice(methods), strength, 10 ** rng.uniform(-1.0, 0.6) / math.sqrt(strength), start)
+        yield Case(system, rng.choice(methods), strength, 10 ** rng.uniform(-0.5, 0.75) / math.sqrt(strength), start)
 
 
 def walk(case: Case, count: Count) -> None:
@@ -193,7 +193,7 @@ def measured() -> list[tuple[str, Count, Count]]:
     return found
 
 
-WORDS = """Steps from a sixtieth of a period to a period. A step equation may then have several solutions, and the one that
+WORDS = """Steps from a twentieth of a period to a period. A step equation may then have several solutions, and the one that
 continues the motion, which is reached when h grows from zero, may end before h. Each step is compared with that solution,
 found by tiny strides in h. Without the check the search takes whatever it finds; with it, a solution in doubt is sought again
 by continuation in h, and where there is none the run ends. A false alarm is a run that ended although the solution exists."""
@@ -205,9 +205,9 @@ def section() -> list[str]:
     head = (
         "system",
         "steps, no check",
-        "on another branch",
+        "off the branch",
         "steps, checked",
-        "on another branch",
+        "off the branch",
         "runs ended",
         "false alarms",
     )

@@ -133,9 +133,18 @@ class Newton:
                 e.store(self.matrix.entries, v, j)
             self._measure(r)
             self._mind_empty_rows(r)
+            self._note_distance()
             self._count(0)
         e.store(self.solver.rho, e.load(self.rho))
         return e.compare("lt", e.load(total), e.real(float("inf"))), renew
+
+    def _note_distance(self) -> None:
+        """Note whether the search has been far from its end, and whether it did not contract there; there each matrix is new."""
+        e, theta = self.e, self.e.load(self.theta)
+        with e.when(self._is_far(e.load(self.rho))):
+            e.store(self.far, 1)
+            with e.when(e.compare("le", e.real(0.25), theta)):
+                e.store(self.doubt, 1)
 
     def _measure(self, r: list[Handle]) -> None:
         """The relative residual rho, and theta, what it shrank by."""
@@ -178,11 +187,6 @@ class Newton:
         """Take a full step from x; stop if x was close enough to make it the last."""
         e, n = self.e, self.n
         shrunk = e.compare("lt", e.load(self.theta), e.real(0.25))
-        begins = e.both(e.compare("lt", e.real(CLOSE), rho), e.integer_compare("eq", e.load(self.looks), 0))
-        with e.when(e.compare("lt", e.real(CLOSE), rho)):
-            e.store(self.far, 1)
-            with e.when(e.opposite(shrunk)):
-                e.store(self.doubt, 1)
         stalled = e.both(e.compare("le", rho, e.real(NEAR)), e.opposite(shrunk))
         squares = e.both(renew, e.either(e.compare("le", rho, e.real(TOLERANCE)), self._enough(2)))
         last = e.either(e.either(squares, self._enough(1)), stalled)
@@ -201,7 +205,11 @@ class Newton:
         for i in e.each(0, n, n):
             e.store(self.old, e.load(self.x, i), i)
             e.store(self.x, e.arithmetic("add", e.load(self.x, i), e.load(self.d, i)), i)
-        with e.when(begins):
+        with e.when(renew), e.when(e.integer_compare("eq", e.load(self.looks), 1)), e.when(self._is_far(rho)):
             for i in e.each(0, n, n):
                 e.store(self.stride, e.load(self.d, i), i)
                 e.store(self.second, e.load(self.x, i), i)
+
+    def _is_far(self, rho: Handle) -> Handle:
+        """Whether a place is so far from its solution that it may be near another one."""
+        return self.e.compare("lt", self.e.real(CLOSE), rho)
