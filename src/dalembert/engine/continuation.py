@@ -21,7 +21,7 @@ from .status import Status
 if TYPE_CHECKING:
     from .newton import Newton
 
-CLOSE = 1e-3
+CLOSE = 1e-2
 """A search whose relative residual is never above this does not get from one solution to another."""
 
 MARGIN = 8.0
@@ -139,7 +139,8 @@ class Continuation:
                 e.store(off, e.arithmetic("add", e.load(off), e.arithmetic("div", missed, unit)))
                 e.store(count, e.arithmetic("add", e.load(count), e.real(1.0)))
         turned = e.compare("lt", e.arithmetic("mul", e.real(TURN), e.load(count)), e.load(off))
-        with e.when(e.both(turned, e.integer_compare("eq", e.load(self.newton.far), 1))):
+        long = e.compare("le", e.real(SHORT), e.load(self.stride))  # a kink stays one, however short the stride
+        with e.when(e.both(turned, long)):
             e.store(self.newton.doubt, 1)
 
     def _judge_alone(self, found: Handle) -> None:

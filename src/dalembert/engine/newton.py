@@ -139,7 +139,7 @@ class Newton:
         return e.compare("lt", e.load(total), e.real(float("inf"))), renew
 
     def _note_distance(self) -> None:
-        """Note whether the search has been far from its end, and whether it did not contract there; there each matrix is new."""
+        """Note whether the search has been far from its end, and whether it did not contract there."""
         e, theta = self.e, self.e.load(self.theta)
         with e.when(self._is_far(e.load(self.rho))):
             e.store(self.far, 1)
