@@ -21,7 +21,7 @@ from .status import Status
 if TYPE_CHECKING:
     from .newton import Newton
 
-CLOSE = 1e-2
+CLOSE = 4e-3
 """A search whose relative residual is never above this does not get from one solution to another."""
 
 MARGIN = 8.0
