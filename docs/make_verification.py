@@ -18,7 +18,9 @@ import numpy as np
 import sympy
 
 ROOT = Path(__file__).parents[1]
-sys.path.insert(0, str(ROOT))
+sys.path[:0] = [str(ROOT), str(ROOT / "docs")]
+
+import branches  # noqa: E402
 
 import dalembert as da  # noqa: E402
 from dalembert.engine.kernels import STATUS_WIDTH  # noqa: E402
@@ -621,7 +623,7 @@ def page(all_rows: Sequence[Sequence[Measured]]) -> str:
     ]
     for section, rows in zip(SECTIONS, all_rows, strict=True):
         lines += [f"## {section.title}", "", *section.words.splitlines(), "", *table(section.columns, rows), ""]
-    return "\n".join(lines)
+    return "\n".join([*lines, *branches.section()])
 
 
 def main() -> None:

@@ -11,10 +11,12 @@ knows about machines, nothing below knows about mechanics.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Any
 
-from .symbolic import Fast, fast, free_names, jacobian
+from .domain import Condition, Kind, conditions
+from .symbolic import Fast, fast, free_names, jacobian, substitute
 
 TIME, STEP = "t", "step.h"
 """The names of time and of the step in every expression of a StepMap."""
@@ -55,6 +57,18 @@ class Block:
         return self.is_linear and all(own != absent for own, absent in entries)
 
 
+@dataclass(frozen=True)
+class Guard:
+    """A condition of the domain, with the places of a step at which it must hold: nodes, stages.
+
+    What must not vanish (`nonzero`) must not have passed zero since the first place either.
+    """
+
+    kind: Kind
+    places: tuple[tuple[Fast, ...], ...]
+    """The terms of the condition at each place."""
+
+
 @dataclass(frozen=True, eq=False)
 class StepMap:
     """One implicit step; symbols are names, expressions are SymEngine's."""
@@ -67,6 +81,8 @@ class StepMap:
     outputs: Mapping[str, Fast] = field(default_factory=dict)
     substeps: tuple[float, ...] = (1.0,)
     """The step is made of steps of these fractions of h, one after the other; outputs are those of the first."""
+    guards: tuple[Guard, ...] = ()
+    """Where a step has left the domain of the model; `guarded` adds them."""
 
     def __post_init__(self) -> None:
         if len(self.update) != len(self.state):
@@ -77,6 +93,7 @@ class StepMap:
             known |= set(block.unknowns)
             self._check("residual", block.residual, known)
         self._check("update", (*self.update, *self.outputs.values()), known)
+        self._check("guard", (e for g in self.guards for place in g.places for e in place), known)
 
     def _check(self, role: str, expressions: Iterable[Fast], known: set[str]) -> None:
         unknown = free_names(expressions) - known
@@ -119,3 +136,29 @@ def pointwise(
 ) -> StepMap:
     """A map that is applied to points, not iterated: its state is the input and stays what it is."""
     return StepMap(name, tuple(inputs), tuple(parameters), tuple(blocks), tuple(map(fast, inputs)), dict(outputs))
+
+
+def guarded(stepmap: StepMap, expressions: Iterable[Any], stages: Iterable[Mapping[Any, Any]] = ()) -> StepMap:
+    """The step with the conditions under which expressions in the state have values, at its nodes and stages.
+
+    A stage says what stands for every symbol there. Where a condition involves symbols that a place does not determine (the
+    velocity, at a node with a momentum), it is not looked at.
+    """
+    end = {**dict(zip(stepmap.state, stepmap.update, strict=True)), TIME: fast(TIME) + fast(STEP)}
+    places = [{}, *stages, end]
+    return with_conditions(stepmap, [(c, [_at(c, place) for place in places]) for c in conditions(expressions)])
+
+
+def _at(condition: Condition, place: Mapping[Any, Any]) -> tuple[Fast, ...]:
+    return tuple(substitute(u, place) for u in condition.terms)
+
+
+def with_conditions(stepmap: StepMap, looked_at: Iterable[tuple[Condition, Sequence[tuple[Fast, ...]]]]) -> StepMap:
+    """The step with guards: each condition with its terms at some places, of which those are kept that a step determines."""
+    known, moving = {TIME, STEP, *stepmap.state, *stepmap.parameters, *stepmap.unknowns}, {*stepmap.state, TIME}
+    guards: dict[Guard, None] = {}
+    for condition, terms in looked_at:
+        places = dict.fromkeys(t for t in terms if free_names(t) <= known)
+        if any(free_names(t) & (moving | set(stepmap.unknowns)) for t in places):
+            guards[Guard(condition.kind, tuple(places))] = None
+    return replace(stepmap, guards=(*stepmap.guards, *guards))

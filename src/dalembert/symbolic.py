@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache, reduce
-from math import isfinite
 from typing import Any
 
 import sympy
@@ -71,15 +70,6 @@ def slow(expression: Fast, symbols: Iterable[sympy.Symbol]) -> sympy.Expr:
     names = {sympy.Symbol(s.name): s for s in symbols}
     result: sympy.Expr = sympy.sympify(fast(expression)).xreplace(names)
     return result
-
-
-def exact_numbers(expression: Any) -> Fast:
-    """The same expression with every decimal as the fraction that its double is: products with it are not rounded."""
-    import symengine
-
-    e = fast(expression)
-    reals = [r for r in e.atoms(symengine.RealDouble) if isfinite(float(r))]
-    return e.xreplace({r: symengine.Rational(*float(r).as_integer_ratio()) for r in reals}) if reals else e
 
 
 LONGEST = 2**80
@@ -179,6 +169,27 @@ def _has_terms(factor: Fast) -> bool:
     return bool(
         factor.is_Add or (factor.is_Pow and factor.args[0].is_Add and factor.args[1].is_Integer and factor.args[1] > 0)
     )
+
+
+def vectorised(symbols: Sequence[Any], expressions: Sequence[Any]) -> Any:
+    """A function of rows of values of the symbols that gives a row of values of the expressions, in floating point."""
+    import numpy as np
+    import symengine
+
+    if not expressions:
+        return lambda rows: np.zeros((len(rows), 0))
+    # Renamed, because SymEngine calls common subexpressions x0, x1, ..., whatever the names of the arguments are.
+    own = {fast(s): symengine.Symbol(f"argument.{k}") for k, s in enumerate(symbols)}
+    listed = [fast(e).subs(own) for e in expressions]
+    call = symengine.Lambdify(list(own.values()), listed, real=True, cse=True)
+
+    def evaluated(rows: Any) -> Any:
+        if not len(rows):
+            return np.zeros((0, len(listed)))
+        with np.errstate(all="ignore"):
+            return np.asarray(call(np.ascontiguousarray(rows))).reshape(len(rows), len(listed))
+
+    return evaluated
 
 
 def vanishes(expression: Any, samples: int = 3) -> bool:

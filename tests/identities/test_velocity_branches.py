@@ -92,7 +92,7 @@ def test_one_step_of_the_flow_is_that_of_a_run(method):
 def test_a_motion_ends_at_a_fold(method, h):
     """There dp/dt goes on and no velocity follows: the equations have no solution beyond."""
     run = ran(method, h=h, steps=round(3 / h), strict=False)
-    assert run.status in (Status.SINGULAR, Status.NO_SOLUTION)
+    assert run.status in (Status.SINGULAR, Status.NO_SOLUTION, Status.OTHER_BRANCH)
     assert ENDS - 2 * h < run.codes[0, 1] * h < ENDS + h
     known = run[v][np.isfinite(run[v])]
     assert (known > FOLD).all()

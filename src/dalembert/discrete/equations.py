@@ -22,8 +22,9 @@ from sympy import Eq, Expr, Function, Symbol
 from sympy.printing.pretty.pretty_symbology import pretty_symbol
 
 from ..decide.decimals import decimal
+from ..domain import conditions
 from ..model.coordinates import Coordinate, Entropy, Multiplier, StepVelocity, _Mark, indexed, multiplier, step, time
-from ..stepmap import Block, StepMap, pointwise
+from ..stepmap import STEP, TIME, Block, StepMap, pointwise, with_conditions
 from ..symbolic import Fast, fast, free_names, gradient, magnitude, substitute
 from .system import DiscreteSystem
 
@@ -157,7 +158,7 @@ def step_map(system: DiscreteSystem) -> StepMap:
     laws = [here(law) for law in system.entropy_laws]
     kept = {m.name: fast(m) for m in multipliers(system)}
     kept |= {f"constraint.{a + 1}": chi for a, chi in enumerate(constraints)}
-    return StepMap(
+    made = StepMap(
         name=system.name,
         state=(*(c.name for c in q), *(c.momentum.name for c in q), *(s.name for s in S)),
         parameters=tuple(p.name for p in system.parameters),
@@ -169,6 +170,24 @@ def step_map(system: DiscreteSystem) -> StepMap:
         ),
         outputs=kept,
     )
+    return _guarded(made, [here(e) for e in system.expressions()])
+
+
+def _guarded(stepmap: StepMap, expressions: list[Fast]) -> StepMap:
+    """The step with the conditions under which expressions in state and unknowns have values.
+
+    One that is about positions alone is also one about nodes: there the step is too short to move.
+    """
+    import symengine
+
+    end = {**dict(zip(stepmap.state, stepmap.update, strict=True)), TIME: fast(TIME) + fast(STEP)}
+    looked_at = []
+    for condition in conditions(expressions):
+        node = tuple(substitute(u, {STEP: 0}) for u in condition.terms)
+        still = not free_names(node) & set(stepmap.unknowns) and not any(u.has(symengine.nan) for u in node)
+        places = [node, condition.terms, tuple(substitute(u, end) for u in node)] if still else [condition.terms]
+        looked_at.append((condition, places))
+    return with_conditions(stepmap, looked_at)
 
 
 def blocks(names: tuple[str, ...], equations: list[Fast], S: Sequence[Entropy], laws: list[Fast]) -> tuple[Block, ...]:

@@ -18,7 +18,7 @@ from ..model import checks, thermal
 from ..model.constraints import variation
 from ..model.coordinates import Coordinate, Entropy, Parameter, step, time
 from ..model.system import System
-from ..symbolic import LONGEST, Fast, Vector, exact_numbers, fast, gradient, slow, substitute, vector
+from ..symbolic import LONGEST, Fast, Vector, fast, gradient, slow, substitute, vector
 from .maps import Density, Discretisation, check_map
 
 if TYPE_CHECKING:
@@ -143,6 +143,13 @@ class DiscreteSystem:
         from .flow import step_matrix
 
         return Matrix([[self.read(e) for e in row] for row in step_matrix(self)])
+
+    def expressions(self) -> tuple[Fast, ...]:
+        """Everything it consists of."""
+        rubs = [f for side in (self.friction_minus, self.friction_plus) for row in side for f in row]
+        forces = (*self.external_minus, *self.external_plus, *self.force_interior, *rubs)
+        rows = [a for row in self.variations for a in row]
+        return (self.lagrangian, *forces, *rows, *self.constraints, *self.entropy_laws)
 
     def interior_slots(self) -> list[Fast]:
         """The symbols of the interior positions: all coordinates of the first, then of the second."""
@@ -325,11 +332,9 @@ def _applied(map: Discretisation, density: Density, q: Sequence[Coordinate]) -> 
 def _density(expression: Any, q: Sequence[Coordinate]) -> Density:
     """An expression in (q, v, t) as a function that substitutes."""
 
-    exact = exact_numbers(expression)
-
     def value(position: Vector, velocity: Vector, instant: Fast) -> Fast:
         places = {c: position[i] for i, c in enumerate(q)} | {c.dot: velocity[i] for i, c in enumerate(q)}
-        return substitute(exact, {**places, time: instant})
+        return substitute(expression, {**places, time: instant})
 
     return value
 

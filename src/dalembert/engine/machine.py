@@ -25,7 +25,8 @@ def _text(stepmap: StepMap) -> str:
     blocks = [(b.unknowns, [*map(_exact, b.residual)], [*map(_exact, b.guess)]) for b in stepmap.blocks]
     outputs = [*map(_exact, stepmap.outputs.values())]
     update = [*map(_exact, stepmap.update)]
-    return repr((stepmap.state, stepmap.parameters, blocks, update, outputs, stepmap.substeps))
+    guards = [(g.kind, [[*map(_exact, place)] for place in g.places]) for g in stepmap.guards]
+    return repr((stepmap.state, stepmap.parameters, blocks, update, outputs, stepmap.substeps, guards))
 
 
 def _exact(expression: Fast) -> str:

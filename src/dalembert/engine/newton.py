@@ -16,6 +16,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from ..stepmap import Block
+from .continuation import CLOSE, Continuation
 from .emitter import Array, Handle, Index
 from .history import History
 from .linear import add_floors, factor, matrix, relative_residual, solve
@@ -50,24 +51,30 @@ class Newton:
         self.n, self.x = len(block.unknowns), x
         e, n = self.e, self.n
         self.matrix = matrix(e, n)
-        self.d, self.old, self.right, self.scale = (e.local(n) for _ in range(4))
-        self.looks, self.halved, self.retry, self.going = (e.local(1, "integer") for _ in range(4))
+        self.d, self.old, self.right, self.scale, self.second, self.stride = (e.local(n) for _ in range(6))
+        self.looks, self.halved, self.going = (e.local(1, "integer") for _ in range(3))
         self.best, self.rho, self.theta = (e.local(1) for _ in range(3))
+        self.far, self.doubt = (e.local(1, "integer") for _ in range(2))
         self.tape = solver.tapes[f"residual {k}"]
-        self.played = dict(solver.played[f"residual {k}"])
-        play(e, self.tape, known, STEP, self.played)
 
     def run(self, history: History, substep: Index, offset: int) -> None:
-        """Search from the extrapolated solutions, whose unknowns of this block begin at `offset`, if there are any."""
-        e = self.e
+        """Search from the extrapolated solutions, whose unknowns of this block begin at `offset`, if there are any.
+
+        What is found is checked, and sought again by continuation if it may be another solution.
+        """
+        e, path = self.e, Continuation(self, history, substep, offset)
+        path.begin()
+        with e.forever():
+            self._search(path.known())
+            path.judge()
+            e.leave_if(path.ended())
+
+    def _search(self, known: Mapping[str, Handle]) -> None:
+        """Newton's method from x."""
+        e, self.known = self.e, known
+        self.played = dict(self.solver.played[f"residual {self.k}"])
+        play(e, self.tape, known, STEP, self.played)
         self._begin()
-        fresh = e.integer_compare("eq", e.load(history.count), 0)
-        e.store(self.retry, 1)
-        with e.when(fresh):
-            e.store(self.retry, 0)
-            self._own_guess()
-        with e.when(e.opposite(fresh)):
-            history.extrapolate(substep, offset, self.x, self.n)
         with e.forever():
             finite, renew = self._look()
             rho = e.load(self.rho)
@@ -80,20 +87,21 @@ class Newton:
                 self._go_back(first, finite)
             with e.when(e.opposite(back)):
                 self._go_on(rho, renew)
-            self._second_attempt()
             e.leave_if(e.integer_compare("eq", e.load(self.going), 0))
+        self.solver.guards.check(self.k, {**known, **loaded(e, self.block.unknowns, self.x, 0)})
+
+    def residual(self, x: Array) -> list[Handle]:
+        """The residual at another place, with what the last search knew."""
+        known = {**self.known, **loaded(self.e, self.block.unknowns, x, 0)}
+        return results(self.e, self.tape, known, dict(self.played), slice(0, self.n))
 
     def _begin(self) -> None:
         e = self.e
-        for cell, value in ((self.looks, 0), (self.halved, 0), (self.going, 1)):
+        for cell, value in ((self.looks, 0), (self.halved, 0), (self.going, 1), (self.far, 0), (self.doubt, 0)):
             e.store(cell, value)
         e.store(self.best, e.real(float("inf")))
         for i in e.each(0, self.n, self.n):
             e.store(self.scale, e.real(1.0), i)
-
-    def _own_guess(self) -> None:
-        for j, v in enumerate(self.solver.evaluate(f"guess {self.k}", self.known)):
-            self.e.store(self.x, v, j)
 
     def _count(self, which: int) -> None:
         e, effort = self.e, self.solver.effort
@@ -125,9 +133,18 @@ class Newton:
                 e.store(self.matrix.entries, v, j)
             self._measure(r)
             self._mind_empty_rows(r)
+            self._note_distance()
             self._count(0)
         e.store(self.solver.rho, e.load(self.rho))
         return e.compare("lt", e.load(total), e.real(float("inf"))), renew
+
+    def _note_distance(self) -> None:
+        """Note whether the search has been far from its end, and whether it did not contract there."""
+        e, theta = self.e, self.e.load(self.theta)
+        with e.when(self._is_far(e.load(self.rho))):
+            e.store(self.far, 1)
+            with e.when(e.compare("le", e.real(0.25), theta)):
+                e.store(self.doubt, 1)
 
     def _measure(self, r: list[Handle]) -> None:
         """The relative residual rho, and theta, what it shrank by."""
@@ -156,6 +173,7 @@ class Newton:
     def _go_back(self, first: Handle, finite: Handle) -> None:
         """Halve the last step; there is none to halve at the first look."""
         e = self.e
+        e.store(self.doubt, 1)
         e.store(self.halved, e.after(e.load(self.halved)))
         for i in e.each(0, self.n, self.n):
             e.store(self.d, e.arithmetic("mul", e.real(0.5), e.load(self.d, i)), i)
@@ -187,13 +205,11 @@ class Newton:
         for i in e.each(0, n, n):
             e.store(self.old, e.load(self.x, i), i)
             e.store(self.x, e.arithmetic("add", e.load(self.x, i), e.load(self.d, i)), i)
+        with e.when(renew), e.when(e.integer_compare("eq", e.load(self.looks), 1)), e.when(self._is_far(rho)):
+            for i in e.each(0, n, n):
+                e.store(self.stride, e.load(self.d, i), i)
+                e.store(self.second, e.load(self.x, i), i)
 
-    def _second_attempt(self) -> None:
-        """A search that failed from the extrapolated guess is begun once more from the block's own guess."""
-        e = self.e
-        failed = e.integer_compare("ne", e.load(self.solver.code), 0)
-        with e.when(e.both(failed, e.integer_compare("eq", e.load(self.retry), 1))):
-            e.store(self.retry, 0)
-            e.store(self.solver.code, 0)
-            self._begin()
-            self._own_guess()
+    def _is_far(self, rho: Handle) -> Handle:
+        """Whether a place is so far from its solution that it may be near another one."""
+        return self.e.compare("lt", self.e.real(CLOSE), rho)

@@ -9,6 +9,7 @@ from ..stepmap import STEP as STEP_NAME
 from ..stepmap import TIME, Block, StepMap
 from ..symbolic import Fast, magnitude, substitute
 from .emitter import Array, Emitter, Handle, Index
+from .guards import START, Guards
 from .history import History
 from .linear import factor, matrix, solve
 from .lower import ITERATION, RUN, STEP, Tape, tape
@@ -30,17 +31,18 @@ class Solver:
 
     def __post_init__(self) -> None:
         self.tapes: dict[str, Tape] = {}
-        constant = {
-            STEP_NAME: RUN if len(self.stepmap.substeps) == 1 else STEP,
-            **dict.fromkeys(self.stepmap.parameters, RUN),
-        }
+        # A search may be continued in h, and substeps have steps of their own.
+        one_step = len(self.stepmap.substeps) == 1 and not self.stepmap.sought
+        constant = {STEP_NAME: RUN if one_step else STEP, **dict.fromkeys(self.stepmap.parameters, RUN)}
         before = {**constant, TIME: STEP, **dict.fromkeys(self.stepmap.state, STEP)}
+        self.guards = Guards(self, before)
         for k, block in enumerate(self.stepmap.blocks):
             levels = {**before, **dict.fromkeys(block.unknowns, ITERATION)}
             self.tapes[f"guess {k}"] = tape(block.guess, before)
             system = self._system(block)
             self.tapes[f"residual {k}"] = tape(system, levels, len(system) if block.is_linear else len(block.residual))
             before |= dict.fromkeys(block.unknowns, STEP)
+            self.guards.add(k, before)
         self.tapes["update"] = tape(self.stepmap.changes, before, len(self.stepmap.state))
         self.tapes["outputs"] = tape(self.stepmap.outputs.values(), before)
         self.played: dict[str, dict[int, Handle]] = {name: {} for name in self.tapes}
@@ -72,6 +74,7 @@ class Solver:
     def solve(self, known: Mapping[str, Handle], history: History, substep: Index = 0) -> dict[str, Handle]:
         """Solve all blocks; gives the unknowns, valid if `code` is still 0."""
         e, found, offset = self.e, dict(known), 0
+        self.guards.check(START, found)
         for k, block in enumerate(self.stepmap.blocks):
             n = len(block.unknowns)
             x = e.local(n)
@@ -80,6 +83,7 @@ class Solver:
             with e.when(e.integer_compare("eq", e.load(self.code), 0)):
                 if block.is_linear:
                     self._linear(k, block, found, x)
+                    self.guards.check(k, found | loaded(e, block.unknowns, x, 0))
                 else:
                     Newton(self, k, block, found, x).run(history, substep, offset)
                     offset += n

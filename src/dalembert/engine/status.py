@@ -16,6 +16,7 @@ class Status(IntEnum):
     INTERRUPTED = 5
     EVENT = 6
     EVENTS_ACCUMULATE = 7
+    OTHER_BRANCH = 8
 
     def __str__(self) -> str:
         return self.sentence
@@ -31,8 +32,9 @@ _SENTENCES = {
     Status.SINGULAR: "singular step matrix: the equations do not determine the next state",
     Status.NO_SOLUTION: "no solution found: the iteration for the next state did not converge",
     Status.LEFT_DOMAIN: "left the domain: an expression has no value there (a root, a logarithm, a division by zero)",
-    Status.NOT_FINITE: "not finite: a state or parameter is infinite or not a number",
+    Status.NOT_FINITE: "not finite: a recorded quantity or a parameter is infinite or not a number",
     Status.INTERRUPTED: "interrupted",
     Status.EVENT: "stopped at an event",
     Status.EVENTS_ACCUMULATE: "events accumulate: too many of them within one step",
+    Status.OTHER_BRANCH: "other branch: the step has a solution, but not one that continues the motion",
 }

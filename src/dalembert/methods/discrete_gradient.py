@@ -20,12 +20,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from functools import cached_property
+from typing import Any
 
 from ..errors import MethodError
 from ..model.coordinates import step, time
 from ..model.system import System
-from ..stepmap import Block, StepMap
-from ..symbolic import Fast, exact_numbers, fast, gradient, substitute
+from ..stepmap import Block, StepMap, guarded
+from ..symbolic import Fast, fast, gradient, substitute
 from ..theory.lagrange import momenta, multipliers
 from ..theory.thermo import friction_heat
 from .base import NONLINEAR, Method, is_size
@@ -89,7 +90,7 @@ class DiscreteGradient(Method):
             *(x.name for row in line.u for x in row),
             *(m.name for m in multipliers(system)),
         )
-        return StepMap(
+        step_map = StepMap(
             name=f"{system.name}, {self!r}",
             state=(*(x.name for x in q), *(x.momentum.name for x in q), *(s.name for s in S)),
             parameters=tuple(s.name for s in system.parameters),
@@ -101,6 +102,8 @@ class DiscreteGradient(Method):
             ),
             outputs={f"constraint.{a + 1}": e for a, e in enumerate(held)},
         )
+        stages = [line.place(line.c[j], line.u[j]) for j in nodes]
+        return guarded(step_map, system.expressions(), [*stages, line.place(fast(1) / 2, line.V)])
 
     def laws(self, system: System) -> dict[str, Fast]:
         """Energy and entropy by the sums that the step is made of."""
@@ -130,20 +133,21 @@ class _Line:
         self.end = {x: fast(x) + fast(step) * v for x, v in zip(q, self.V, strict=True)}
         self.end |= {time: fast(time) + fast(step)}
 
-    def _at(self, fraction: Fast, velocity: Sequence[Fast], expression: object) -> Fast:
+    def place(self, fraction: Fast, velocity: Sequence[Fast]) -> dict[Any, Fast]:
+        """What stands for every symbol at a fraction of the step."""
         q, h = self.system.coordinates, fast(step)
         rates = zip((*q, *self.system.entropies), (*self.V, *self.W), strict=True)
         moved = {x: fast(x) + fraction * h * rate for x, rate in rates}
         speeds = {x.dot: velocity[i] for i, x in enumerate(q)}
-        return substitute(exact_numbers(expression), {**moved, **speeds, time: fast(time) + fraction * h})
+        return {**moved, **speeds, time: fast(time) + fraction * h}
 
     def at(self, j: int, expression: object) -> Fast:
         """At quadrature node j."""
-        return self._at(self.c[j], self.u[j], expression)
+        return substitute(expression, self.place(self.c[j], self.u[j]))
 
     def midway(self, expression: object) -> Fast:
         """In the middle, with the step velocity."""
-        return self._at(fast(1) / 2, self.V, expression)
+        return substitute(expression, self.place(fast(1) / 2, self.V))
 
     def mean(self, expression: object) -> Fast:
         """The mean over the quadrature nodes."""

@@ -20,7 +20,7 @@ from ..discrete.equations import step_momenta, step_velocity
 from ..discrete.system import discretise
 from ..model.coordinates import step, time
 from ..model.system import System
-from ..stepmap import Block, StepMap
+from ..stepmap import Block, StepMap, guarded
 from ..symbolic import Fast, fast, substitute
 from ..theory.lagrange import momenta, multipliers
 from .base import Method
@@ -73,7 +73,7 @@ class GeometricNonholonomic(Method):
             Block(_names([*end, *after]), (*balance, *admissible)),
         ]
         velocity_used = any(w.free_symbols & set(system.velocities) for row in system.variations for w in row)
-        return StepMap(
+        step_map = StepMap(
             name=f"{system.name}, {self!r}",
             state=(*_names(q), *_names([c.momentum for c in q]), *_names(before)),
             parameters=_names(system.parameters),
@@ -81,6 +81,10 @@ class GeometricNonholonomic(Method):
             update=(*(place[c] for c in q), *arrived, *after),
             outputs={f"constraint.{a + 1}": e for a, e in enumerate(admissible)},
         )
+        begun, ended = (
+            {c.dot: fast(v) for c, v in zip(q, V, strict=True)} | more for more in ({}, {**place, time: t + h})
+        )
+        return guarded(step_map, system.expressions(), [begun, ended])
 
 
 def _names(symbols: Sequence[Any]) -> tuple[str, ...]:

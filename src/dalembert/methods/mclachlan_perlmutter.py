@@ -16,7 +16,7 @@ from ..discrete.maps import left_map, right_map
 from ..discrete.system import discretise
 from ..model.coordinates import step, time
 from ..model.system import System
-from ..stepmap import Block, StepMap
+from ..stepmap import Block, StepMap, guarded
 from ..symbolic import Fast, fast, substitute
 from ..theory.lagrange import momenta, multipliers, reaction
 from .base import Method
@@ -54,9 +54,11 @@ class McLachlanPerlmutter(Method):
             places = dict(zip(q, a, strict=True)) | {step_velocity(c): x for c, x in zip(q, v, strict=True)}
             return [substitute(e, {**places, step: h / 2, time: start}) for e in expressions]
 
+        place = dict(zip(q, middle, strict=True)) | {c.dot: v for c, v in zip(q, mean, strict=True)}
+        place[time] = t + h / 2
+
         def at_middle(expression: object) -> Fast:
-            places = dict(zip(q, middle, strict=True)) | {c.dot: v for c, v in zip(q, mean, strict=True)}
-            return substitute(expression, {**places, time: t + h / 2})
+            return substitute(expression, place)
 
         start, p = [fast(c) for c in q], [fast(c.momentum) for c in q]
         drift, kick = step_momenta(discretise(free, right_map)), step_momenta(discretise(free, left_map))
@@ -69,7 +71,7 @@ class McLachlanPerlmutter(Method):
         go_on = [a - e for a, e in zip(after, half(kick.leaving, middle, second, t + h / 2), strict=True)]
         arrived = [a + d for a, d in zip(after, half(kick.change, middle, second, t + h / 2), strict=True)]
         names = [m.name for m in multipliers(system)]
-        return StepMap(
+        step_map = StepMap(
             name=f"{system.name}, {self!r}",
             state=tuple(c.name for c in q) + tuple(c.momentum.name for c in q),
             parameters=tuple(s.name for s in system.parameters),
@@ -81,3 +83,4 @@ class McLachlanPerlmutter(Method):
             update=(*end, *arrived),
             outputs={f"constraint.{a + 1}": e for a, e in enumerate(admissible)},
         )
+        return guarded(step_map, system.expressions(), [place])

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from ..model.coordinates import step, time
 from ..model.system import System
-from ..stepmap import Block, StepMap
+from ..stepmap import Block, StepMap, guarded
 from ..symbolic import Fast, fast, free_names, substitute
 from ..theory.lagrange import motion_residual
 from .base import Method
@@ -217,7 +217,7 @@ class Nystrom12(Method):
             used = zip(weights, names, strict=True)
             return sum((scale * fast(a) * fast(stage[i]) for a, stage in used if a), start=fast(0))
 
-        blocks = []
+        blocks, stages = [], []
         for k, row in enumerate(_ROWS):
             c = _node(row)
             # With h a_ij made once, what waits for the last stage is as little as can be.
@@ -225,9 +225,10 @@ class Nystrom12(Method):
             sought = tuple(f"stage{k + 1}.{coordinate.ddot.name}" for coordinate in q)
             places |= {coordinate.ddot: fast(name) for coordinate, name in zip(q, sought, strict=True)}
             places[time] = fast(time) + c * h
+            stages.append(places)
             blocks.append(Block(sought, tuple(substitute(r, places) for r in residual)))
             names.append(sought)
-        return StepMap(
+        step_map = StepMap(
             name=f"{system.name}, {self!r}",
             state=tuple(c.name for c in q) + tuple(c.dot.name for c in q),
             parameters=tuple(p.name for p in system.parameters),
@@ -237,6 +238,7 @@ class Nystrom12(Method):
                 *(v[i] + h * combined(_VELOCITY, i, fast(1)) for i in range(len(q))),
             ),
         )
+        return guarded(step_map, system.expressions(), stages)
 
 
 def _node(row: Sequence[float]) -> float:

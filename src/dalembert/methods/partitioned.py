@@ -20,8 +20,8 @@ from typing import Any, NamedTuple
 
 from ..model.coordinates import step, time
 from ..model.system import System
-from ..stepmap import Block, StepMap
-from ..symbolic import Fast, exact_numbers, fast, gradient, substitute
+from ..stepmap import Block, StepMap, guarded
+from ..symbolic import Fast, fast, gradient, substitute
 from ..theory.lagrange import momenta
 from .base import Method
 
@@ -73,7 +73,7 @@ class _Stages:
 
     def __init__(self, system: System, method: PartitionedRungeKutta):
         self.system, self.method, self.t = system, method, method.tableau()
-        self.lagrangian = exact_numbers(system.lagrangian)
+        self.lagrangian = fast(system.lagrangian)
         self.q, self.h = system.coordinates, fast(step)
         self.s, self.n, self.m = len(self.t.b), len(self.q), len(system.constraints)
         self.V = [[fast(f"{c.name}.stage{i + 1}") for c in self.q] for i in range(self.s)]
@@ -88,20 +88,22 @@ class _Stages:
 
     def _at(self, i: int, expression: Any, velocity: Sequence[Fast] | None = None) -> Fast:
         """An expression in (q, v, t) at stage i."""
-        v = self.V[i] if velocity is None else velocity
-        places = dict(zip(self.q, self.Q[i], strict=True)) | {c.dot: v[k] for k, c in enumerate(self.q)}
-        return substitute(expression, {**places, time: fast(time) + fast(self.t.c[i]) * self.h})
+        return substitute(expression, self._place(i, self.V[i] if velocity is None else velocity))
+
+    def _place(self, i: int, velocity: Sequence[Fast]) -> dict[Any, Fast]:
+        places = dict(zip(self.q, self.Q[i], strict=True)) | {c.dot: velocity[k] for k, c in enumerate(self.q)}
+        return {**places, time: fast(time) + fast(self.t.c[i]) * self.h}
 
     def _rate(self, i: int) -> list[Fast]:
         """dp/dt at stage i, reactions included."""
         slopes = gradient(self.lagrangian, self.q)
-        rates = [self._at(i, d + exact_numbers(f)) for d, f in zip(slopes, self.system.force, strict=True)]
+        rates = [self._at(i, d + fast(f)) for d, f in zip(slopes, self.system.force, strict=True)]
         for multiplier, row in zip(self.multipliers[i], self.system.variations, strict=True):
             rates = [r + multiplier * self._at(i, w) for r, w in zip(rates, row, strict=True)]
         return rates
 
     def step_map(self) -> StepMap:
-        p0, p = [fast(c.momentum) for c in self.q], [exact_numbers(e) for e in momenta(self.system)]
+        p0, p = [fast(c.momentum) for c in self.q], [fast(e) for e in momenta(self.system)]
         equations = [
             start - self._at(i, p[k])
             for i in range(self.s)
@@ -116,7 +118,7 @@ class _Stages:
             q1 = self._moved([fast(c) for c in self.q], self.t.b, self.V)
         else:
             blocks.append(self._end(p, p1))
-        return StepMap(
+        step_map = StepMap(
             name=f"{self.system.name}, {self.method!r}",
             state=(*(c.name for c in self.q), *(c.momentum.name for c in self.q), *(m.name for m in self._before())),
             parameters=tuple(p.name for p in self.system.parameters),
@@ -124,6 +126,7 @@ class _Stages:
             update=(*q1, *p1, *self.multipliers[-1]),
             outputs=self._outputs(),
         )
+        return guarded(step_map, self.system.expressions(), [self._place(i, v) for i, v in enumerate(self.V)])
 
     def _before(self) -> list[Fast]:
         """The last multipliers of the step before, carried along for the record."""

@@ -10,7 +10,7 @@ from sympy import Rational
 
 from ..model.coordinates import step, time
 from ..model.system import System
-from ..stepmap import Block, StepMap
+from ..stepmap import Block, StepMap, guarded
 from ..symbolic import Fast, fast, substitute
 from ..theory.lagrange import motion_residual, multipliers
 from ..theory.thermo import exchanged_heat, external_power, outside_heat, reaction_power
@@ -44,8 +44,8 @@ class ExplicitRungeKutta(Method):
         """The stages, one linear block each."""
         self.check(system)
         q, S, weights = system.coordinates, system.entropies, self.tableau()[1]
-        blocks, _, moved = self._stages(system)
-        return StepMap(
+        blocks, places, moved = self._stages(system)
+        step_map = StepMap(
             name=f"{system.name}, {self!r}",
             state=(*(c.name for c in q), *(c.dot.name for c in q), *(s.name for s in S)),
             parameters=tuple(p.name for p in system.parameters),
@@ -53,6 +53,7 @@ class ExplicitRungeKutta(Method):
             update=tuple(x for part in range(3) for x in moved(part, weights)),
             outputs={m.name: fast(x) for m, x in zip(multipliers(system), blocks[0].unknowns[len(q) :], strict=False)},
         )
+        return guarded(step_map, system.expressions(), places)
 
     def _stages(self, system: System) -> tuple[list[Block], list[dict[Any, Fast]], Moved]:
         """For each stage its equations, and its place: what stands for every symbol; and the way from the start."""

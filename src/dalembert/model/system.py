@@ -107,7 +107,7 @@ class System:
             constraints=rows,
             variations=_variations(variations, rows, q, checked),
         )
-        self._put(parameters=checks.parameters(self._expressions(), q), _typed=typed)
+        self._put(parameters=checks.parameters(self.expressions(), q), _typed=typed)
         thermo.check(self)
         branches.check(self.name, rows, q)
         checks.substituted_constraint(self)
@@ -117,7 +117,8 @@ class System:
         for key, value in fields.items():
             object.__setattr__(self, key, value)
 
-    def _expressions(self) -> tuple[Expr, ...]:
+    def expressions(self) -> tuple[Expr, ...]:
+        """Everything the system was stated with."""
         rows = [a for w in self.variations for a in w]
         return (
             self.lagrangian,

@@ -69,6 +69,11 @@ def evaluate(system: System, *, at: Values, parameters: Values | None = None) ->
     warm = point_map(maps.quantity_map(system, laws))(point, rows)[0][0].tolist() if laws else []
     momenta = point_map(maps.momentum_map(system))(point, rows)[0][0]
     reactions = motion[0, n:] @ table[1 + n * n :].reshape(len(system.constraints), n)
+    for quantity, value in {"energy": table[0], "momentum": momenta, "temperature": warm[::2]}.items():
+        if not np.isfinite(value).all():
+            raise StartError(
+                f"evaluate: the {quantity} has no finite value: the state is outside the domain of the system."
+            )
     return Evaluation(
         system=system,
         velocities=dict(zip(q, start.second[0].tolist(), strict=True)),

@@ -13,9 +13,10 @@ from ..engine.status import Status
 from ..errors import ModelWarning
 from ..model.coordinates import time
 from ..model.system import System
-from ..symbolic import fast, free_names, gradient
+from ..symbolic import fast, free_names, gradient, vectorised
 from ..theory import pointwise as maps
 from ..theory.lagrange import mass_matrix, momenta
+from .finite import end_lanes
 from .trajectory import Trajectory
 from .values import Array, point_map
 from .velocities import Search, has_branches, sides, velocities
@@ -47,13 +48,7 @@ def checked_nodes(run: Trajectory) -> Trajectory:
 
 
 def _end(run: Trajectory, lost: Any, status: Status) -> None:
-    """End lanes before the first node that is lost."""
-    lost = np.asarray(lost & np.isfinite(run._positions).all(axis=-1))
-    for lane in np.flatnonzero(lost.any(axis=1)):
-        row = int(np.argmax(lost[lane]))
-        for table in (run.records, run._positions, *(run._velocities,) * ("_velocities" in run.__dict__)):
-            table[lane, row:] = np.nan
-        run.codes[lane, :2] = status, max(run.begin, (-(-run.begin // run.every) + row - 1) * run.every)
+    end_lanes(run, np.asarray(lost & np.isfinite(run._positions).all(axis=-1)), status)
 
 
 def _beyond_folds(run: Trajectory, system: System) -> Array:
@@ -103,15 +98,13 @@ def _thrown(system: System, state: Array, row: Array, h: float) -> Array:
 @lru_cache(maxsize=64)
 def _mass_entries(system: System) -> Any:
     """The mass matrix as a function of an array (points, coordinates, time, parameters); None if no position occurs in it."""
-    import symengine
-
     mass = mass_matrix(system)
     entries = [e for row in mass for e in row]
     if not free_names(entries) & {q.name for q in system.coordinates}:
         return None
     names = [*(q.name for q in system.coordinates), time.name, *(p.name for p in system.parameters)]
     try:
-        return symengine.Lambdify([symengine.Symbol(n) for n in names], entries, cse=True)
+        return vectorised(names, entries)
     except (RuntimeError, NotImplementedError, ValueError, TypeError):  # a function that SymEngine cannot evaluate
         return None
 
@@ -127,7 +120,7 @@ class _Determinants:
     def matrices(self, q: Array, t: Array) -> Array:
         """The mass matrix at some points."""
         rows = np.broadcast_to(self.row, (len(q), len(self.row)))
-        table = self.entries(np.ascontiguousarray(np.column_stack([q, t, rows])))
+        table = self.entries(np.column_stack([q, t, rows]))
         return np.asarray(table, dtype=float).reshape(len(q), self.n, self.n)
 
     def at(self, q: Array, t: Array) -> tuple[Array, Array]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..domain import conditions, violated
 from ..engine.kernels import STATUS_WIDTH
 from ..engine.status import Status
 from ..methods.reference import Reference
@@ -38,6 +39,26 @@ def solve_reference(plan: Plan, start: Start) -> Trajectory:
     return plan.trajectory(records=records, columns=names, codes=codes, residual=none, carry=records[:, -1].copy())
 
 
+class _Domain:
+    """Whether a motion has left the domain of the model since the last point that was looked at."""
+
+    def __init__(self, system: System, rows: Array):
+        self.conditions, self.rows = conditions(system.expressions()), rows
+        terms = [u for c in self.conditions for u in c.terms]
+        self.compiled = point_map(maps.quantity_map(system, {f"term {i}": u for i, u in enumerate(terms)}))
+        self.before: list[Array] | None = None
+
+    def left(self, t: float, y: Array) -> bool:
+        """Look at the next point; a step through a place where terms vanish together has left."""
+        if not self.conditions:
+            return False
+        values = self.compiled(np.append(y, t)[None, :], self.rows)[0][0]
+        now = np.split(values, np.cumsum([len(c.terms) for c in self.conditions])[:-1])
+        before, self.before = self.before or now, now
+        pairs = zip(self.conditions, before, now, strict=True)
+        return any(violated(c.kind, a.tolist(), b.tolist()) for c, a, b in pairs)
+
+
 class _Motion:
     """One lane."""
 
@@ -45,6 +66,7 @@ class _Motion:
         self.method, self.rows, self.n = method, rows, len(system.coordinates)
         self._compiled, self._masses = point_map(maps.flow_map(system)), point_map(maps.inertia_map(system))
         self.projection = Projection(system, rows) if system.constraints else None
+        self.domain = _Domain(system, rows)
 
     def rate(self, t: float, y: Array) -> Array:
         """The right-hand side: velocities, accelerations, rates of entropies."""
@@ -72,6 +94,8 @@ class _Motion:
     def solve(self, state: Array, times: Array, out: Array) -> tuple[int, Status]:
         """Fill `out` as far as the solver gets; tells the last valid row and how it ended."""
         out[0], row = state, 1
+        if self.domain.left(times[0], state):
+            return 0, Status.LEFT_DOMAIN
         if len(times) == 1:
             return 0, Status.CONVERGED
         tolerance = self.method.rtol, self.method.atol
@@ -81,6 +105,8 @@ class _Motion:
                 if not walk.step():
                     return row - 1, Status.NO_SOLUTION
                 solver = walk.solver
+                if self.domain.left(solver.t, solver.y):
+                    return row - 1, Status.LEFT_DOMAIN
                 last = solver.status == "finished"
                 until = len(times) if last else int(np.searchsorted(times, solver.t, side="right"))
                 if until > row:

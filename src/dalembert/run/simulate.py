@@ -21,6 +21,7 @@ from ..model.coordinates import Parameter
 from ..model.system import System
 from ..theory import pointwise as maps
 from .events import Event, Stretches
+from .finite import ended_where_not_finite
 from .nodes import checked_nodes
 from .plan import Plan, check_method
 from .progress import Progress, Report, chunks
@@ -288,6 +289,7 @@ def _stopped(run: Trajectory) -> str:
 
 
 def _checked(run: Trajectory, strict: bool) -> Trajectory:
+    run = ended_where_not_finite(run)
     interrupted = (run.codes[:, 0] == Status.INTERRUPTED).any()
     if not run.ok and (strict or interrupted):
         raise SimulationError(_failure(run), run)
@@ -302,6 +304,7 @@ _REMEDY = {
     "`dalembert.regularity(error.trajectory)` says more.",
     Status.NO_SOLUTION: "Try a smaller h; if it fails at the same time, look at the state there: the motion may end. "
     + _EXISTENCE,
+    Status.OTHER_BRANCH: "Try a smaller h: the step is too long to tell which solution continues the motion.",
     Status.LEFT_DOMAIN: "Try a smaller h; if it fails at the same time, the motion runs into a singularity there.",
     Status.NOT_FINITE: "Check the start and the parameters for NaN or infinity; if they are numbers, try a smaller h.",
 }

@@ -19,7 +19,6 @@ from ..model import checks
 from ..model.coordinates import multiplier, time
 from ..model.system import System
 from ..theory import pointwise as maps
-from ..theory.lagrange import energy
 from .values import Array, point_map
 from .velocities import near_names, velocities
 
@@ -28,6 +27,10 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from .events import Crossing
+
+
+POINTS = 1_000_000
+"""Points to which a map is applied in one call, about."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,7 +131,8 @@ class Trajectory:
         project = bool(system.constraints) and (self.method is None or self.method.impulsive)
         lanes = zip(self._positions, self._carried_momenta, self._entropies, self._parameter_rows, strict=True)
         points = [(np.column_stack([q, p, S, self.time]), rows[None, :]) for q, p, S, rows in lanes]
-        return np.stack([velocities(system, at, rows, project, near[k]) for k, (at, rows) in enumerate(points)])
+        found = np.stack([velocities(system, at, rows, project, near[k]) for k, (at, rows) in enumerate(points)])
+        return self._where_constraints_are_lost(found) if project else found
 
     @property
     def _near(self) -> Array:
@@ -138,6 +142,18 @@ class Trajectory:
             return self._columns(names)
         quotient = np.diff(self._positions, axis=1) / (self.h * self.every)
         return np.concatenate([quotient, quotient[:, -1:]], axis=1) if len(self) > 1 else np.zeros_like(self._positions)
+
+    def _where_constraints_are_lost(self, found: Array) -> Array:
+        """Where constraints degenerate momenta cannot be corrected along the reactions, and admissible ones need not be."""
+        assert isinstance(self.system, System)
+        lost = np.isfinite(self._carried_momenta).all(axis=-1) & ~np.isfinite(found).all(axis=-1)
+        if not lost.any():
+            return found
+        plain = self._at_points(maps.velocity_map(self.system, False), self._carried_momenta)
+        table = self._at_points(maps.constraint_map(self.system), plain).reshape(*lost.shape, -1, 2 + self._n)
+        terms = np.concatenate([table[..., 1:2], table[..., 2:] * plain[:, :, None, :]], axis=-1)
+        held = np.abs(terms.sum(axis=-1)) <= 1e-9 * np.abs(terms).sum(axis=-1)
+        return np.where((lost & held.all(axis=-1))[..., None], plain, found)
 
     @property
     def _carried_momenta(self) -> Array:
@@ -199,9 +215,17 @@ class Trajectory:
 
     def _at_points(self, stepmap: Any, second: Array) -> Array:
         """Apply a pointwise map (q, second, S, t) -> outputs at all recorded nodes of all lanes."""
-        compiled = point_map(stepmap)
-        lanes = zip(self._positions, second, self._entropies, self._parameter_rows, strict=True)
-        return np.stack([compiled(np.column_stack([q, s, S, self.time]), rows[None, :])[0] for q, s, S, rows in lanes])
+        compiled, times = point_map(stepmap), len(self.time)
+        clock = np.broadcast_to(self.time[None, :, None], (*second.shape[:2], 1))
+        result = np.empty((*second.shape[:2], len(stepmap.outputs)))
+        size = max(1, POINTS // max(times, 1))  # lanes in one call: many at once, but not all of a large ensemble
+        for some in (slice(i, i + size) for i in range(0, len(second), size)):
+            parts = [table[some] for table in (self._positions, second, self._entropies, clock)]
+            points = np.concatenate(parts, axis=-1).reshape(-1, sum(p.shape[-1] for p in parts))
+            rows = self._parameter_rows[some]
+            each = rows if len(rows) == 1 else np.repeat(rows, times, axis=0)
+            result[some] = compiled(points, each)[0].reshape(-1, times, result.shape[-1])
+        return result
 
     def quantity(self, expression: Any) -> Array:
         """Any expression in coordinates, velocities, parameters and time, along the motion."""
@@ -225,7 +249,8 @@ class Trajectory:
         if "energy" not in self._cache:
             if isinstance(self.system, DiscreteSystem):
                 raise ModelError("a discrete system given by its discrete Lagrangian alone has no energy.")
-            self._cache["energy"] = self.quantity(energy(self.system))
+            table = self._at_points(maps.energy_map(self.system), self._velocities)[..., 0]
+            self._cache["energy"] = self._shaped(np.where(np.isfinite(self._positions).all(axis=-1), table, np.nan))
         return self._cache["energy"]
 
     @property

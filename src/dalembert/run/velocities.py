@@ -60,7 +60,7 @@ def near_columns(stepmap: StepMap, system: System) -> list[int]:
 
 def expected_velocities(stepmap: StepMap, system: System | DiscreteSystem, carry: Array) -> Array:
     """The velocities that a step is expected to have, by what lanes carry: of the step before, or of the start."""
-    at, sought = len(stepmap.state), stepmap.sought
+    at, sought = len(stepmap.state) + len(stepmap.summed), stepmap.sought
     first = [next((j for j, x in enumerate(sought) if x.startswith(f"{q.name}.")), None) for q in system.coordinates]
     return np.stack([carry[:, at + j] if j is not None else np.full(len(carry), np.nan) for j in first], axis=1)
 

@@ -153,6 +153,6 @@ def _imposed(system: System, motion: Any) -> dict[Symbol, Expr]:
             raise ModelError(f"{told} An imposed motion is a function of time and parameters, like {example}.")
         rate = value if isinstance(key, Velocity) else value.diff(time)
         put |= ({} if isinstance(key, Velocity) else {q: value}) | {q.dot: rate, q.ddot: rate.diff(time)}
-        if isinstance(key, Velocity) and any(q in e.free_symbols for e in system._expressions()):
+        if isinstance(key, Velocity) and any(q in e.free_symbols for e in system.expressions()):
             raise ModelError(f"impose: {q} itself occurs in {system.name!r}. Give its position: {{{q}: ...}}.")
     return put

@@ -14,6 +14,7 @@ from ..model.system import System
 from ..stepmap import Block, StepMap, pointwise
 from ..symbolic import Fast, fast, gradient, magnitude, substitute
 from .lagrange import (
+    energy,
     entropy_rates,
     mass_matrix,
     momenta,
@@ -46,6 +47,12 @@ def mass_map(system: System) -> StepMap:
     """(q, v, t) -> the mass matrix, row by row."""
     entries = [m for row in mass_matrix(system) for m in row]
     return quantity_map(system, {f"mass.{k}": m for k, m in enumerate(entries)})
+
+
+@lru_cache(maxsize=64)
+def energy_map(system: System) -> StepMap:
+    """(q, v, t) -> the energy."""
+    return quantity_map(system, {"energy": energy(system)})
 
 
 @lru_cache(maxsize=64)

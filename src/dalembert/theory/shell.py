@@ -23,7 +23,7 @@ from ..decide.sample import across, boundaries, projected
 from ..model.coordinates import Coordinate, time
 from ..model.scales import system_scales
 from ..model.system import System
-from ..symbolic import Fast, fast, gradient, jacobian
+from ..symbolic import Fast, fast, gradient, jacobian, vectorised
 from .algebra import linear_solution
 from .lagrange import mass_matrix, motion_residual, multipliers, readable
 
@@ -75,23 +75,8 @@ class Shell:
     # functions of a state
     def function(self, expressions: Sequence[Any]) -> Callable[[Array], Array]:
         """(states as rows) -> one column per expression."""
-        import numpy as np
-        import symengine
-
-        if not expressions:
-            return lambda rows: np.zeros((len(rows), 0))
-        # Renamed, because SymEngine calls common subexpressions x0, x1, ..., whatever the names of the arguments are.
-        own = {fast(s): symengine.Symbol(f"argument.{k}") for k, s in enumerate(self.symbols)}
-        listed = [fast(e).subs(own) for e in expressions]
-        call = symengine.Lambdify(list(own.values()), listed, real=True, cse=True)
-
-        def evaluated(rows: Array) -> Array:
-            if not len(rows):
-                return np.zeros((0, len(listed)))
-            with np.errstate(all="ignore"):
-                return np.asarray(call(np.ascontiguousarray(rows))).reshape(len(rows), len(listed))
-
-        return evaluated
+        compiled: Callable[[Array], Array] = vectorised(self.symbols, expressions)
+        return compiled
 
     def values(self, expressions: Sequence[Any], at: States) -> Array:
         """The values of some expressions, one column each."""

@@ -1,0 +1,74 @@
+"""Whether a step has left the domain of the model: its guards, looked at as soon as their places are known."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from ..domain import STRAIGHT
+from ..stepmap import Guard
+from ..symbolic import Fast, free_names
+from .emitter import Emitter, Handle
+from .lower import tape
+from .status import Status
+
+if TYPE_CHECKING:
+    from .solver import Solver
+
+START = -1
+"""What is known before the first block."""
+
+
+class Guards:
+    """The guards of a step map, each place with the block after which it is known."""
+
+    def __init__(self, solver: Solver, known: Mapping[str, int]):
+        self.solver = solver
+        self.due: dict[int, list[tuple[Guard, tuple[Fast, ...]]]] = {}
+        self.waiting = [(g, place) for g in solver.stepmap.guards for place in g.places]
+        self.add(START, known)
+
+    def add(self, k: int, known: Mapping[str, int]) -> None:
+        """Take note of what is known after block k; each place is looked at together with the first one."""
+        now = [(g, p) for g, p in self.waiting if free_names([*g.places[0], *p]) <= set(known)]
+        self.waiting = [pair for pair in self.waiting if pair not in now]
+        if now:
+            self.due[k] = now
+            self.solver.tapes[f"guards {k}"] = tape([u for g, p in now for u in (*g.places[0], *p)], known)
+
+    def check(self, k: int, known: Mapping[str, Handle]) -> None:
+        """If a guard that is due after block k is violated, say so."""
+        if k not in self.due:
+            return
+        e = self.solver.e
+        with e.when(e.integer_compare("eq", e.load(self.solver.code), 0)):
+            values = iter(self.solver.evaluate(f"guards {k}", known))
+            for guard, place in self.due[k]:
+                first, here = ([next(values) for _ in place] for _ in range(2))
+                with e.when(_suspect(e, guard.kind, first, here)), e.when(_through_zero(e, first, here)):
+                    e.store(self.solver.code, Status.LEFT_DOMAIN)
+
+
+def _suspect(e: Emitter, kind: str, first: Sequence[Handle], here: Sequence[Handle]) -> Handle:
+    """Whether a term is out of bounds. What is not a number is not: it belongs to a branch that is not taken."""
+    zero = e.real(0.0)
+    if kind != "nonzero":
+        return e.compare("le" if kind == "positive" else "lt", here[0], zero)
+    if len(here) == 1:
+        a, b = first[0], here[0]
+        falls = e.both(e.compare("le", zero, a), e.compare("le", b, zero))
+        return e.either(falls, e.both(e.compare("le", a, zero), e.compare("le", zero, b)))
+    return e.compare("le", _product(e, first, here), zero)
+
+
+def _through_zero(e: Emitter, first: Sequence[Handle], here: Sequence[Handle]) -> Handle:
+    """Whether the straight way between two places leads through the point where all terms vanish."""
+    if len(here) == 1:
+        return e.truth(True)
+    sizes = [e.call("sqrt", _product(e, place, place)) for place in (first, here)]
+    opposite = e.arithmetic("mul", e.real(-STRAIGHT), e.arithmetic("mul", *sizes))
+    return e.compare("le", _product(e, first, here), opposite)
+
+
+def _product(e: Emitter, a: Sequence[Handle], b: Sequence[Handle]) -> Handle:
+    return e.sum([e.arithmetic("mul", x, y) for x, y in zip(a, b, strict=True)])
