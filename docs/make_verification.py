@@ -21,6 +21,7 @@ ROOT = Path(__file__).parents[1]
 sys.path[:0] = [str(ROOT), str(ROOT / "docs")]
 
 import branches  # noqa: E402
+import covariance  # noqa: E402
 
 import dalembert as da  # noqa: E402
 from dalembert.engine.kernels import STATUS_WIDTH  # noqa: E402
@@ -623,7 +624,7 @@ def page(all_rows: Sequence[Sequence[Measured]]) -> str:
     ]
     for section, rows in zip(SECTIONS, all_rows, strict=True):
         lines += [f"## {section.title}", "", *section.words.splitlines(), "", *table(section.columns, rows), ""]
-    return "\n".join([*lines, *branches.section()])
+    return "\n".join([*lines, *covariance.section(), *branches.section()])
 
 
 def main() -> None:

@@ -38,14 +38,11 @@ Numbers = dict[Parameter, Expr]
 
 
 def lettered(system: System, method: OneStep, stepmap: StepMap) -> tuple[System, StepMap, Numbers]:
-    """The system and its step; where the method has decimals, with letters for the numbers of the system.
+    """The system and its step, with letters for those numbers of the system that are not simple.
 
     So the coefficients are those of the method alone: of the size of one, and simple fractions where decimals cancel. What
     rounding leaves can be told from a term that is small because a number of the system is.
     """
-    shares = stepmap.substeps != (1.0,)
-    if not shares and not any(has_decimals(e) for b in stepmap.blocks for e in b.residual):
-        return system, stepmap, {}
     letters: dict[Expr, Parameter] = {}
 
     def letter(r: Any, exponent: bool) -> Any:
@@ -55,6 +52,8 @@ def lettered(system: System, method: OneStep, stepmap: StepMap) -> tuple[System,
 
     forces = {q: rewritten(f, letter) for q, f in zip(system.coordinates, system.force, strict=True)}
     L = rewritten(system.lagrangian, letter)
+    if not letters:
+        return system, stepmap, {}
     plain = system.replace(lagrangian=L, internal_energy=0, forces=forces, dissipation=0)
     return plain, method.step_map(plain), {s: r for r, s in letters.items()}
 
