@@ -29,6 +29,8 @@ LOW, CROSSED, SUSPECT = 0.1, 0.01, 1e-8
 falls below the second part of what it is at the nodes before and after. Below the last part of the median, velocities may
 not be determined."""
 
+UNRESOLVED = 10.0
+"""A determinant that is low and changes by this factor in one step: the step is as long as the distance from its zero."""
 
 THROWN = 4.0
 """By how many times as much as forces do in a step a momentum may change."""
@@ -202,6 +204,9 @@ def _vanishes_near(det: _Determinants, k: int, count: int) -> tuple[float, Array
     """Where the determinant vanishes, to what a step can tell, on the way through node k, where it is least."""
     ends = [j for j in (k - 1, k + 1) if 0 <= j < count]
     sign, size = det.at(det.q[ends], det.t[ends])
+    here = float(det.nodes(np.array([k]))[0])
+    if np.abs(size - here).max() > np.log(UNRESOLVED):
+        return float(det.t[k]), det.q[k]
     least = (np.inf, 0.0, det.q[k])
     for first in (j for j in (k - 1, k) if 0 <= j < count - 1):
         a, b = 0.0, 1.0
@@ -225,7 +230,7 @@ def _chart_text(run: Trajectory, system: System, lane: int, t: float, q: Array, 
     place = ", ".join(f"{c} = {x:.4g}" for c, x in zip(system.coordinates, q, strict=True))
     who = "" if run.lanes is None else f" (lane {lane})"
     return (
-        f"{system.name}{who}: at t = {t:.6g}, between two nodes, the mass matrix is singular ({place}): the chart "
+        f"{system.name}{who}: at t = {t:.6g} the mass matrix is singular to what a step can tell ({place}): the chart "
         f"does not determine {', '.join(free)} there. A step of h = {run.h:g} went across, and what comes after depends "
         f"on the step. Use coordinates that are regular there: other angles, a unit quaternion, or Cartesian coordinates "
         f"with a constraint."

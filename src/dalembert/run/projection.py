@@ -27,7 +27,6 @@ class Projection:
         self.n, self.m, self.rows = len(system.coordinates), len(system.constraints), rows
         self.holonomic = [a for a, c in enumerate(system.constraints) if c.is_holonomic]
         self._compiled = point_map(maps.constraint_map(system))
-        self.singular = False
 
     def table(self, t: float, q: Array, v: Array, S: Array) -> tuple[Array, Array, Array]:
         """Value, drift and coefficients of every constraint."""

@@ -39,6 +39,10 @@ def solve_reference(plan: Plan, start: Start) -> Trajectory:
     return plan.trajectory(records=records, columns=names, codes=codes, residual=none, carry=records[:, -1].copy())
 
 
+TORN = 1e-4
+"""The part of a velocity that a projection may change."""
+
+
 class _Domain:
     """Whether a motion has left the domain of the model since the last point that was looked at."""
 
@@ -91,6 +95,12 @@ class _Motion:
         q, v = self.projection.state(t, y[:n], y[n : 2 * n], y[2 * n :], self.masses(t, y))
         return np.concatenate([q, v, y[2 * n :]])
 
+    def _is_torn(self, free: Array, held: Array) -> bool:
+        """Whether the constraints change a velocity by more than tolerances account for: they degenerate near by."""
+        n = self.n
+        before, after = free[n : 2 * n], held[n : 2 * n]
+        return bool(np.abs(after - before).max() > max(TORN, 1e3 * self.method.rtol) * np.abs(before).max())
+
     def solve(self, state: Array, times: Array, out: Array) -> tuple[int, Status]:
         """Fill `out` as far as the solver gets; tells the last valid row and how it ended."""
         out[0], row = state, 1
@@ -115,9 +125,10 @@ class _Motion:
                         out[k] = self.held(times[k], y)
                     row = until
                 if self.projection is not None and not last:
-                    if self.projection.singular:
+                    held = self.held(solver.t, solver.y)
+                    if self._is_torn(solver.y, held):
                         return row - 1, Status.SINGULAR
-                    walk.replace(self.held(solver.t, solver.y))
+                    walk.replace(held)
         except Left as left:
             return row - 1, left.status
         return row - 1, Status.CONVERGED
