@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from .decide.zero import vanishes
 from .discrete.system import DiscreteSystem
 from .methods.base import Method
 from .model.system import System
@@ -26,7 +27,7 @@ from .run.deviations import (
 from .run.trajectory import Trajectory
 from .run.values import Array
 from .shown import Part, Shown, Table
-from .symbolic import fast, magnitude, vanishes
+from .symbolic import fast, magnitude
 from .theory.integrals import cyclic_momenta, energy_integral
 from .theory.thermo import energy_balance, friction_heat
 

@@ -190,10 +190,3 @@ def vectorised(symbols: Sequence[Any], expressions: Sequence[Any]) -> Any:
             return np.asarray(call(np.ascontiguousarray(rows))).reshape(len(rows), len(listed))
 
     return evaluated
-
-
-def vanishes(expression: Any, samples: int = 3) -> bool:
-    """Whether an expression is zero; see `decide.zero`."""
-    from .decide.zero import vanishes
-
-    return vanishes(expression, samples)

@@ -12,12 +12,13 @@ import sympy
 import dalembert as da
 from dalembert import cos, sin
 from dalembert.budget import Budget
+from dalembert.decide.zero import vanishes
 from dalembert.run.enclosure import Enclosure
 from dalembert.run.interval import Interval
 from dalembert.run.isolate import Problem, isolate
 from dalembert.run.modes import _component
 from dalembert.run.stability import kernel
-from dalembert.symbolic import fast, vanishes
+from dalembert.symbolic import fast
 
 x, y, z, theta, phi, psi, alpha, beta = da.coordinates("x y z theta phi psi alpha beta")
 m, g, l, k, c, A, C, n, mu = da.parameters("m g l k c A C n mu", positive=True)

@@ -9,7 +9,8 @@ import pytest
 
 import dalembert as da
 from dalembert import cos, exp, sin, sqrt
-from dalembert.symbolic import fast, number, substitute, vanishes
+from dalembert.decide.zero import vanishes
+from dalembert.symbolic import fast, number, substitute
 from dalembert.theory.lagrange import energy, momenta
 
 t = da.time

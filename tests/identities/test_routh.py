@@ -8,7 +8,7 @@ import sympy
 
 import dalembert as da
 from dalembert import cos, sin
-from dalembert.symbolic import vanishes
+from dalembert.decide.zero import vanishes
 
 x, theta, phi, psi, r, y = da.coordinates("x theta phi psi r y")
 m_1, m_2, l, g, m, k, J_1, J_3, c = da.parameters("m_1 m_2 l g m k J_1 J_3 c", positive=True)

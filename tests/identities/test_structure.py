@@ -7,7 +7,8 @@ import sympy
 
 import dalembert as da
 from dalembert import cos, sin
-from dalembert.symbolic import fast, number, vanishes
+from dalembert.decide.zero import vanishes
+from dalembert.symbolic import fast, number
 from dalembert.theory.lagrange import euler_lagrange, total_derivative
 from dalembert.theory.structure import generalised_force, variational_derivative
 

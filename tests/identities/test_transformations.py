@@ -8,7 +8,7 @@ import pytest
 import dalembert as da
 from dalembert import cos, exp, log, sin
 from dalembert.budget import Budget
-from dalembert.symbolic import vanishes
+from dalembert.decide.zero import vanishes
 from dalembert.theory.transformations import covariance_defect
 
 t = da.time

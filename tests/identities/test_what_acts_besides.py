@@ -6,7 +6,7 @@ import pytest
 
 import dalembert as da
 from dalembert import cos
-from dalembert.symbolic import vanishes
+from dalembert.decide.zero import vanishes
 
 x, y = da.coordinates("x y")
 m, k, c = da.parameters("m k c", positive=True)

@@ -8,7 +8,7 @@ import sympy
 
 import dalembert as da
 from dalembert import cos, log, sin, sqrt
-from dalembert.theory.sampling import points_on
+from dalembert.decide.sample import points_on
 from dalembert.theory.where_constant import Region
 
 x, y, z, theta = da.coordinates("x y z theta")

@@ -14,10 +14,11 @@ from sympy import Float, Rational, cos, sin, sqrt
 
 import dalembert as da
 from dalembert.decide.decimals import Typed, decimal, exact, stated, text
+from dalembert.decide.zero import vanishes
 from dalembert.discrete import serial as discrete_serial
 from dalembert.engine.lower import tape
 from dalembert.model import serial
-from dalembert.symbolic import fast, vanishes
+from dalembert.symbolic import fast
 
 from ..watch import Watch
 

@@ -9,10 +9,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import dalembert as da
+from dalembert.decide.zero import vanishes
 from dalembert.engine.machine import PointMap
 from dalembert.model.serial import pack, unpack
 from dalembert.stepmap import Block, pointwise
-from dalembert.symbolic import fast, magnitude, number, vanishes
+from dalembert.symbolic import fast, magnitude, number
 
 x, y, z = da.coordinates("x y z")
 FEW = settings(max_examples=40, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))

@@ -16,8 +16,9 @@ from sympy import Eq, Rational, exp, log
 
 import dalembert as da
 from dalembert.budget import Budget
+from dalembert.decide.zero import vanishes
 from dalembert.model import thermo
-from dalembert.symbolic import fast, number, vanishes
+from dalembert.symbolic import fast, number
 
 S = sympy.Symbol("S", real=True)
 V, U, T, P = sympy.symbols("V U T P", positive=True)

@@ -7,7 +7,7 @@ import pytest
 
 import dalembert as da
 from dalembert import bodies
-from dalembert.symbolic import vanishes
+from dalembert.decide.zero import vanishes
 
 
 def numbers(name):

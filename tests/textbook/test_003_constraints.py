@@ -8,12 +8,13 @@ import sympy
 
 import dalembert as da
 from dalembert import cos, sin
-from dalembert.symbolic import fast, vanishes
+from dalembert.decide.sample import points_on
+from dalembert.decide.zero import vanishes
+from dalembert.symbolic import fast
 from dalembert.theory.algebra import Allowance, read
 from dalembert.theory.charts import check_chart
 from dalembert.theory.distributions import bracket, derived_flag, derived_system
 from dalembert.theory.integrability import frobenius_residuals, is_exact, is_integrable, makes_exact, triple_residuals
-from dalembert.theory.sampling import points_on
 
 x, y, z, theta, phi = da.coordinates("x y z theta phi")
 x1, y1, x2, y2 = da.coordinates("x1 y1 x2 y2")

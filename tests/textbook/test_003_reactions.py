@@ -14,8 +14,9 @@ import sympy
 
 import dalembert as da
 from dalembert import cos, sin
+from dalembert.decide.zero import vanishes
 from dalembert.errors import ModelError
-from dalembert.symbolic import number, slow, substitute, vanishes
+from dalembert.symbolic import number, slow, substitute
 from dalembert.theory.lagrange import euler_lagrange, total_derivative
 from dalembert.theory.sampling import states_on
 from dalembert.theory.virtual_work import (

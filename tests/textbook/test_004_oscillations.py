@@ -9,7 +9,7 @@ from numpy import pi
 
 import dalembert as da
 from dalembert import cos, sin
-from dalembert.symbolic import vanishes
+from dalembert.decide.zero import vanishes
 
 theta, phi, psi, r, x, s, xA, xB = da.coordinates("theta phi psi r x s xA xB")
 m, M, g, l, R, k, a, b, c, omega, r0, mA, mB = da.parameters("m M g l R k a b c omega r0 mA mB", positive=True)

@@ -12,10 +12,11 @@ import sympy
 
 import dalembert as da
 from dalembert import cos, pi, sin, sqrt
+from dalembert.decide.zero import vanishes
 from dalembert.errors import ModelError
 from dalembert.model.coordinates import multiplier
 from dalembert.run.contacts import along, contact_report
-from dalembert.symbolic import number, vanishes
+from dalembert.symbolic import number
 from dalembert.theory.virtual_work import vanishes_on
 
 t = da.time

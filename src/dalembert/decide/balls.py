@@ -72,19 +72,19 @@ def widened(center: Ball) -> Ball:
 
 def value(expression: Any, point: Point) -> Ball:
     """The ball of an expression at a point; not finite where it has no value."""
-    return values([[expression]], point)[0][0]
+    return raw_values([[expression]], point)[0][0]
 
 
-def values(rows: Iterable[Sequence[Any]], point: Point) -> list[list[Ball]]:
-    """The balls of a matrix of expressions at a point."""
+def raw_values(rows: Iterable[Sequence[Any]], point: Point) -> list[list[Ball]]:
+    """The balls of a matrix of expressions at a point, finite or not."""
     with precise():
         known: dict[Fast, Ball] = {fast(name): at for name, at in point.items()}
         return [[_value(fast(e), known) for e in row] for row in rows]
 
 
-def grid(rows: Iterable[Sequence[Any]], point: Point) -> list[list[Ball]] | None:
+def values(rows: Iterable[Sequence[Any]], point: Point) -> list[list[Ball]] | None:
     """The balls of a matrix at a point, or None if an entry has no finite value there."""
-    found = values(rows, point)
+    found = raw_values(rows, point)
     return found if all(b.is_finite() for row in found for b in row) else None
 
 

@@ -57,5 +57,5 @@ def rank(grid: Grid) -> int:
 
 def highest_rank(rows: Sequence[Sequence[Any]], points: Iterable[Point]) -> int:
     """The rank of a matrix of functions: the highest among its values at the points."""
-    grids = (balls.grid(rows, p) for p in points)
+    grids = (balls.values(rows, p) for p in points)
     return max((rank(g) for g in grids if g is not None), default=0)

@@ -195,8 +195,8 @@ def projected(
         limit = [_FAR * u + _FAR * abs(point[name]) for u, name in zip(unit, free, strict=True)]
         rows, polish = jacobian(expressions, free), 3
         for _ in range(steps):
-            residual = balls.grid([expressions], _widened(point))
-            grid = balls.grid(rows, point)
+            residual = balls.values([expressions], _widened(point))
+            grid = balls.values(rows, point)
             if residual is None or grid is None:
                 return None
             there, kept = all(r.contains(0) for r in residual[0]), independent(grid)[0]

@@ -326,7 +326,7 @@ def _products(row: Sequence[Fast], field: Sequence[Fast]) -> list[Fast]:
 
 def _check(condition: str, rows: list[list[Fast]], points: list[Point]) -> Check:
     """The largest |sum| of a row of terms, relative to the sum of their sizes, over all rows and points."""
-    grids = [g for g in (balls.grid(rows, at) for at in points) if g is not None]
+    grids = [g for g in (balls.values(rows, at) for at in points) if g is not None]
     return Check(condition, max((_defect(row) for g in grids for row in g), default=inf))
 
 
@@ -353,7 +353,7 @@ def _span_defect(system: DiscreteSystem, xi: Field, points: list[Point]) -> floa
     worst = 0.0
     for at in points:
         here = {**at, **{c.name: at[c.at(0).name] for c in q}}
-        exact = [balls.values(rows, here) for rows in (system.variations, derived)]
+        exact = [balls.raw_values(rows, here) for rows in (system.variations, derived)]
         if rank([*exact[0], *exact[1]]) == rank(exact[0]):
             continue
         forms, lie = (np.array([[float(b) for b in row] for row in rows]) for rows in exact)

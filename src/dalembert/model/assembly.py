@@ -236,7 +236,7 @@ def _known(body: Body, q: tuple[Coordinate, ...], role: str) -> None:
 def _sampled_rank(rows: list[list[Expr]], symbols: Sequence[str], seed: int) -> int:
     at = drawn(symbols, natural_scales([[a] for row in rows for a in row], symbols), random.Random(seed))
     with balls.precise() as flint:
-        grid = balls.grid(rows, {name: flint.arb(x) for name, x in at.items()})
+        grid = balls.values(rows, {name: flint.arb(x) for name, x in at.items()})
     return 0 if grid is None else rank(grid)
 
 

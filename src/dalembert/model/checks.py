@@ -236,7 +236,7 @@ def _matrices(system: System) -> Matrices:
 def _at(matrices: Matrices, point: Mapping[str, float]) -> Matrices | None:
     with balls.precise() as flint:
         exact = {name: flint.arb(x) for name, x in point.items()}
-        mass, rows, forms = (balls.grid(m, exact) for m in matrices)
+        mass, rows, forms = (balls.values(m, exact) for m in matrices)
     return None if mass is None or rows is None or forms is None else (mass, rows, forms)
 
 

@@ -14,8 +14,8 @@ from typing import Literal
 import sympy
 from sympy import Expr
 
+from ..decide.zero import vanishes
 from ..errors import ModelError
-from ..symbolic import vanishes
 from .coordinates import Coordinate, Velocity, time
 
 

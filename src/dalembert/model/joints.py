@@ -13,8 +13,8 @@ from typing import Any
 import sympy
 from sympy import Expr
 
+from ..decide.zero import vanishes
 from ..errors import ModelError
-from ..symbolic import vanishes
 from . import checks
 from .kinematics import Vector, collected, cross, dot, left, minus, plus, times, unit, vector
 from .loads import length

@@ -15,8 +15,8 @@ import sympy
 from sympy import Expr, cos, sin
 from sympy.simplify.fu import TR5, TR6, TR10i
 
+from ..decide.zero import vanishes
 from ..errors import ModelError
-from ..symbolic import vanishes
 from . import checks
 from .coordinates import Coordinate, Velocity, time
 

@@ -147,7 +147,7 @@ class DifferentialAlgebraic(Shown):
                 continue
             at = point | {v.name: y for v, y in algebraic.items()}
             with balls.precise() as flint:
-                J = balls.grid(rows, {name: flint.arb(x) for name, x in at.items()})
+                J = balls.values(rows, {name: flint.arb(x) for name, x in at.items()})
             if J is None:
                 continue
             seen += 1

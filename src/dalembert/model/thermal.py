@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 import sympy
 from sympy import Expr
 
+from ..decide.zero import vanishes
 from ..errors import ModelError, ModelWarning
-from ..symbolic import vanishes
 from .coordinates import Coordinate, Entropy
 from .signs import sign_at_samples
 

@@ -22,6 +22,7 @@ import numpy as np
 import sympy
 from sympy import Expr, Rational
 
+from ..decide.zero import vanishes
 from ..discrete.equations import interior_residual, interior_unknowns
 from ..discrete.system import DiscreteSystem
 from ..errors import MethodError, ModelError, StartError
@@ -31,7 +32,7 @@ from ..model.system import System
 from ..model.thermal import mechanical
 from ..shown import Part, Shown, Table
 from ..stepmap import TIME, Block, pointwise
-from ..symbolic import Fast, fast, gradient, jacobian, substitute, vanishes
+from ..symbolic import Fast, fast, gradient, jacobian, substitute
 from ..theory.exact import closed_form
 from ..theory.pointwise import quantity_map
 from .convergence import different_steps

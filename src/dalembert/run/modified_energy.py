@@ -6,11 +6,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..decide.zero import vanishes
 from ..discrete.system import DiscreteSystem
 from ..errors import ModelError
 from ..shown import Part, Shown, Table
 from ..stepmap import TIME, pointwise
-from ..symbolic import fast, vanishes
+from ..symbolic import fast
 from ..theory.modified import modified_hamiltonian
 from .trajectory import Trajectory
 from .values import Array

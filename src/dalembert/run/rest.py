@@ -13,9 +13,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..decide.zero import vanishes
 from ..model.coordinates import Coordinate
 from ..model.system import System
-from ..symbolic import Fast, fast, gradient, jacobian, substitute, vanishes
+from ..symbolic import Fast, fast, gradient, jacobian, substitute
 from ..theory.lagrange import multipliers, reaction
 from ..theory.linear import steady_balance
 from .enclosure import Enclosure

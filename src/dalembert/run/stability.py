@@ -8,8 +8,9 @@ from functools import cached_property
 
 import numpy as np
 
+from ..decide.zero import vanishes
 from ..model.system import System
-from ..symbolic import Fast, fast, gradient, jacobian, magnitude, number, substitute, vanishes
+from ..symbolic import Fast, fast, gradient, jacobian, magnitude, number, substitute
 from ..theory.linear import Linearisation, steady_balance
 from .enclosure import Enclosure
 from .interval import Interval

@@ -12,7 +12,8 @@ from sympy.polys.polyerrors import BasePolynomialError
 from sympy.simplify.fu import TR10i
 
 from ..budget import Budget, BudgetSpentError
-from ..symbolic import Fast, fast, slow, vanishes
+from ..decide.zero import vanishes
+from ..symbolic import Fast, fast, slow
 
 LONG = 2000
 """Expressions of more operations than this are left as they are: nobody reads them."""

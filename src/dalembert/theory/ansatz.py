@@ -15,9 +15,10 @@ from typing import Any
 import sympy
 from sympy import Expr, cos, sin
 
+from ..decide.zero import vanishes
 from ..model.coordinates import Coordinate, time
 from ..model.system import System
-from ..symbolic import fast, gradient, vanishes
+from ..symbolic import fast, gradient
 from .lagrange import expanded, momenta
 from .shell import Array, Shell, States
 

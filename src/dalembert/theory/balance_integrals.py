@@ -14,9 +14,10 @@ import sympy
 from sympy import Expr
 
 from ..budget import Budget
+from ..decide.zero import vanishes
 from ..model.coordinates import Coordinate, time
 from ..model.system import System
-from ..symbolic import Fast, fast, free_names, vanishes
+from ..symbolic import Fast, fast, free_names
 from .integrals import Integral, energy_integral, power
 from .lagrange import energy, expanded, momenta, readable
 from .primitive import is_total_derivative, primitive

@@ -9,14 +9,17 @@ from typing import Any
 import sympy
 from sympy import Expr, Symbol
 
+from ..decide.balls import Point, values
 from ..decide.decimals import stated
+from ..decide.elimination import highest_rank, rank
+from ..decide.sample import points_on
+from ..decide.zero import vanishes_at
 from ..errors import ModelError
 from ..model import checks
 from ..model.coordinates import Coordinate, time
 from ..shown import Part, Shown
 from ..symbolic import fast, jacobian, substitute
 from .algebra import Allowance, attempt, read, tidy
-from .sampling import Point, highest_rank, points_on, rank, values, vanishes_at
 
 
 @dataclass(frozen=True, repr=False)

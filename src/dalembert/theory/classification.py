@@ -16,20 +16,23 @@ import sympy
 from sympy import Expr, Symbol
 
 from ..budget import Budget, BudgetSpentError
+from ..decide.balls import Point, values
 from ..decide.decimals import Typed
+from ..decide.elimination import highest_rank, independent
+from ..decide.zero import vanishes, vanishes_at
 from ..errors import ModelError
 from ..model.constraints import Constraint
 from ..model.coordinates import Coordinate, time
 from ..model.system import System
 from ..shown import read_with
-from ..symbolic import fast, vanishes
+from ..symbolic import fast
 from .algebra import Allowance, tidy
 from .constraint_sets import Given, cases, points_of, stated
 from .distributions import Flag, combined, flag, kernel, pairing, vanishing_on
 from .factors import integrating_factor
 from .hidden import HiddenFunction, combination, constant_functions
 from .integrability import Integrated, is_exact, is_integrable, triple_residuals
-from .sampling import Point, highest_rank, independent, states_on, values, vanishes_at
+from .sampling import states_on
 from .verdicts import Branched, Classification, ConstraintRecord, Redundancy
 from .where_constant import Region, conditions, continued
 

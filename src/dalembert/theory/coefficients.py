@@ -15,10 +15,11 @@ from sympy import Expr
 
 from ..decide.decimals import rewritten
 from ..decide.rationals import certain
+from ..decide.zero import vanishes
 from ..model.coordinates import Parameter
 from ..model.system import System
 from ..stepmap import StepMap
-from ..symbolic import Fast, fast, free_names, has_decimals, number, substitute, vanishes
+from ..symbolic import Fast, fast, free_names, has_decimals, number, substitute
 from .series import Row, expanded
 
 SIMPLE = 100

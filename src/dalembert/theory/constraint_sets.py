@@ -15,13 +15,16 @@ import sympy
 from sympy import Expr
 
 from ..decide import decimals
+from ..decide.balls import Point, value, values
+from ..decide.elimination import independent
+from ..decide.sample import points_on
+from ..decide.zero import vanishes_at
 from ..errors import ModelError
 from ..model import checks
 from ..model.branches import branches, changes_sign
 from ..model.constraints import Constraint, constraint
 from ..model.coordinates import Coordinate, Velocity, time
 from ..model.system import System
-from .sampling import Point, independent, points_on, value, values, vanishes_at
 
 MOST = 32
 """Branches that are looked at."""

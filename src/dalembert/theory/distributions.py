@@ -16,10 +16,11 @@ import sympy
 from sympy import Expr, Symbol
 
 from ..budget import Budget, BudgetSpentError
+from ..decide.balls import Point, values
+from ..decide.elimination import highest_rank, independent, rank
 from ..symbolic import Fast, fast, jacobian
 from .algebra import attempt, linear_solution, read, tidy
 from .integrability import Row, curl
-from .sampling import Point, highest_rank, independent, rank, values
 
 Field = list[Fast]
 """A vector field: its components over the variables."""

@@ -21,9 +21,10 @@ from typing import Any
 import sympy
 from sympy import Expr, Matrix, Symbol, cos, cosh, eye, sin, sinh, sqrt, zeros
 
+from ..decide.zero import vanishes
 from ..model.coordinates import step, time
 from ..model.system import System
-from ..symbolic import fast, free_names, gradient, jacobian, slow, substitute, vanishes
+from ..symbolic import fast, free_names, gradient, jacobian, slow, substitute
 
 LARGEST = 4
 """More degrees of freedom than this are left to numbers."""

@@ -6,8 +6,8 @@ from typing import Any
 
 import sympy
 
+from ..decide.zero import vanishes
 from ..errors import MethodError, ModelError
-from ..symbolic import vanishes
 from .extremal_quadrature import by_exchange, by_quadrature, turning, turning_back
 from .extremals import Extremal, divergent, expressions
 from .polygons import stationary_polygon

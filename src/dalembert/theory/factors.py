@@ -26,7 +26,8 @@ from sympy import Expr, Symbol
 from ..budget import Budget
 from ..decide import balls
 from ..decide.sample import points
-from ..symbolic import Fast, fast, gradient, substitute, vanishes
+from ..decide.zero import vanishes
+from ..symbolic import Fast, fast, gradient, substitute
 from .algebra import attempt, read, roots, tidy
 from .integrability import Integrated, Row, antiderivative, curl, is_exact, makes_exact, potential, without
 
@@ -207,7 +208,7 @@ def _rows(columns: Sequence[Sequence[Fast]], right: Sequence[Fast] | None) -> li
     found = []
     with balls.precise() as flint:
         for _, at in islice(points([e for row in equations for e in row], 4 * wanted), 2 * wanted):
-            values = balls.values(equations, {name: flint.arb(x) for name, x in at.items()})
+            values = balls.raw_values(equations, {name: flint.arb(x) for name, x in at.items()})
             found += [row for row in values if all(v.is_finite() for v in row)]
             if len(found) >= wanted * len(equations):
                 break

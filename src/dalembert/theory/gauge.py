@@ -10,13 +10,14 @@ import sympy
 from sympy import Expr
 
 from ..budget import Budget, BudgetSpentError
+from ..decide.zero import vanishes
 from ..errors import ModelError
 from ..model import checks
 from ..model.coordinates import Coordinate, time
 from ..model.system import System
 from ..model.thermal import mechanical
 from ..shown import Part, Shown
-from ..symbolic import fast, vanishes
+from ..symbolic import fast
 from .integrability import curl
 from .primitive import primitive, rate_form
 

@@ -17,6 +17,9 @@ import sympy
 from sympy import Eq, Expr, Matrix, Symbol
 
 from ..budget import Budget
+from ..decide.balls import values
+from ..decide.sample import points_on
+from ..decide.zero import vanishes
 from ..errors import ModelError
 from ..model import checks
 from ..model.coordinates import Coordinate, Momentum, Velocity, multiplier, time
@@ -24,12 +27,11 @@ from ..model.system import System
 from ..model.thermal import mechanical
 from ..shown import Part, Shown
 from ..stepmap import Block, StepMap, pointwise
-from ..symbolic import Fast, fast, free_names, gradient, jacobian, slow, substitute, vanishes
+from ..symbolic import Fast, fast, free_names, gradient, jacobian, slow, substitute
 from .algebra import linear_solution, shortest, simplified, tidy, with_short_exponents
 from .degeneracy import is_regular
 from .lagrange import energy, momenta, motion_residual, multipliers, reaction, readable
 from .quadratic import quadratic_part
-from .sampling import points_on, values
 from .shell import shell
 
 if TYPE_CHECKING:

@@ -16,12 +16,14 @@ import sympy
 from sympy import Expr, Symbol
 
 from ..budget import Budget, BudgetSpentError
-from ..symbolic import fast, gradient, vanishes
+from ..decide.balls import Point, value, values
+from ..decide.elimination import highest_rank, rank
+from ..decide.zero import vanishes
+from ..symbolic import fast, gradient
 from .algebra import read, roots, tidy
 from .distributions import independent_rows, solution
 from .factors import constant_solutions, integrating_factor
 from .integrability import Row, curl, is_exact, is_integrable, potential, pulled_back
-from .sampling import Point, highest_rank, rank, value, values
 
 
 @dataclass(frozen=True)

@@ -11,13 +11,14 @@ import sympy
 from sympy import Expr, Symbol
 
 from ..decide.decimals import stated
+from ..decide.zero import vanishes
 from ..errors import ModelError
 from ..model import checks
 from ..model.coordinates import Coordinate, Parameter, Velocity, time
 from ..model.system import System
 from ..model.thermal import mechanical
 from ..shown import Part, Shown
-from ..symbolic import slow, substitute, vanishes
+from ..symbolic import slow, substitute
 from . import virtual_work as virtual
 from .algebra import tidy
 from .lagrange import motion_residual, multipliers, symbols

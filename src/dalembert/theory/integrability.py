@@ -16,9 +16,10 @@ import sympy
 from sympy import Expr, Symbol
 
 from ..budget import Budget
+from ..decide.zero import vanishes
 from ..model.checks import KNOWN
 from ..model.signs import sign_at_samples
-from ..symbolic import Fast, fast, gradient, jacobian, substitute, vanishes
+from ..symbolic import Fast, fast, gradient, jacobian, substitute
 from .algebra import attempt, read, tidy
 
 Row = Sequence[Expr]

@@ -19,9 +19,9 @@ from sympy import Expr
 
 from ..budget import Budget
 from ..decide.rationals import constants, recovered
+from ..decide.zero import vanishes
 from ..model.coordinates import time
 from ..model.system import System
-from ..symbolic import vanishes
 from .ansatz import Ansatz, Monomial, ansatz, building_blocks, even, monomials, motion_blocks, potential_terms
 from .shell import Array, Shell
 

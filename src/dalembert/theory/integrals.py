@@ -13,13 +13,14 @@ from typing import TYPE_CHECKING, overload
 from sympy import Expr
 
 from ..budget import Budget, BudgetSpentError
+from ..decide.zero import vanishes
 from ..errors import ModelError
 from ..model.constraints import Constraint
 from ..model.coordinates import Coordinate, time
 from ..model.system import System
 from ..model.thermal import mechanical
 from ..shown import Part, Shown, read_with
-from ..symbolic import Fast, fast, vanishes
+from ..symbolic import Fast, fast
 from .lagrange import energy, momenta, readable
 
 if TYPE_CHECKING:

@@ -22,12 +22,13 @@ from sympy import Expr, Matrix, Symbol
 
 from ..budget import Budget
 from ..decide.decimals import PLAIN, Typed, decimal, exact
+from ..decide.zero import vanishes
 from ..errors import ModelError
 from ..model.coordinates import Coordinate, Parameter, time
 from ..model.system import System
 from ..model.thermal import mechanical
 from ..shown import Part, Shown
-from ..symbolic import Fast, fast, free_names, gradient, jacobian, magnitude, number, slow, substitute, vanishes
+from ..symbolic import Fast, fast, free_names, gradient, jacobian, magnitude, number, slow, substitute
 from .lagrange import euler_lagrange, mass_matrix, multipliers, reaction
 from .matrices import determinant, is_zero, kernel, neat, part, pivots
 from .steady import refuse_unsteady

@@ -9,8 +9,9 @@ import sympy
 from sympy import Expr, Matrix, Symbol
 
 from ..decide.decimals import exact
+from ..decide.zero import vanishes
 from ..errors import ModelError
-from ..symbolic import fast, number, vanishes
+from ..symbolic import fast, number
 from .algebra import simplified
 
 

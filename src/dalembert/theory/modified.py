@@ -28,12 +28,13 @@ import sympy
 from sympy import Expr, Symbol
 
 from ..decide.decimals import decimal
+from ..decide.zero import vanishes
 from ..errors import MethodError, ModelError
 from ..model.coordinates import step, time
 from ..model.system import System
 from ..model.thermal import mechanical
 from ..stepmap import StepMap
-from ..symbolic import Fast, fast, gradient, slow, substitute, vanishes
+from ..symbolic import Fast, fast, gradient, slow, substitute
 from .coefficients import OneStep, clean, lettered, same, with_numbers
 from .series import Row, Series, Taylor, expanded, step_series
 

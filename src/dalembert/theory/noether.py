@@ -18,14 +18,14 @@ import sympy
 from sympy import Expr
 
 from ..budget import Budget
-from ..decide.zero import vanishes_at
+from ..decide.zero import vanishes, vanishes_at
 from ..errors import ModelError
 from ..model import checks
 from ..model.coordinates import Coordinate, time
 from ..model.system import System
 from ..model.thermal import mechanical
 from ..shown import Part, read_with
-from ..symbolic import Fast, fast, vanishes
+from ..symbolic import Fast, fast
 from .integrals import Integral
 from .lagrange import energy, expanded, momenta, readable, total_derivative
 from .primitive import primitive

@@ -11,8 +11,8 @@ import sympy
 from sympy import Expr
 
 from ..budget import Budget
+from ..decide.zero import vanishes
 from ..model.coordinates import Coordinate, time
-from ..symbolic import vanishes
 from .algebra import read
 from .integrability import is_exact, potential
 from .quadratic import quadratic_part

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ..symbolic import Fast, fast, free_names, gradient, jacobian, substitute, vanishes
+from ..decide.zero import vanishes
+from ..symbolic import Fast, fast, free_names, gradient, jacobian, substitute
 
 
 @dataclass(frozen=True)

@@ -22,12 +22,13 @@ import sympy
 from sympy import Expr, Symbol
 
 from ..budget import Budget
+from ..decide.zero import vanishes
 from ..errors import ModelError, StartError
 from ..model.coordinates import Coordinate
 from ..model.system import System
 from ..model.thermal import mechanical
 from ..shown import Part, Shown, Table
-from ..symbolic import Fast, number, vanishes
+from ..symbolic import Fast, number
 from . import virtual_work as virtual
 from .algebra import linear_solution, tidy
 from .lagrange import multipliers, readable

@@ -16,12 +16,13 @@ import sympy
 from sympy import Expr
 
 from ..budget import Budget
+from ..decide.zero import vanishes
 from ..errors import ModelError, StartError
 from ..model.coordinates import Coordinate, Parameter, Velocity, parameters
 from ..model.system import System
 from ..model.thermal import mechanical
 from ..shown import Part, Shown
-from ..symbolic import fast, gradient, number, vanishes
+from ..symbolic import fast, gradient, number
 from .algebra import linear_solution
 from .lagrange import expanded, readable
 from .quadratic import quadratic_part

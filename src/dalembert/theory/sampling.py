@@ -4,11 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from ..decide.balls import Point, value  # noqa: F401
-from ..decide.balls import grid as values  # noqa: F401
-from ..decide.elimination import highest_rank, independent, rank  # noqa: F401
-from ..decide.sample import points_on, projected  # noqa: F401
-from ..decide.zero import vanishes_at  # noqa: F401
+from ..decide.balls import Point
+from ..decide.sample import points_on
 from ..model.constraints import Constraint
 from ..model.coordinates import Coordinate, time
 

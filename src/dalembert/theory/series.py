@@ -10,10 +10,11 @@ from typing import Any
 import sympy
 from sympy import Symbol
 
+from ..decide.zero import vanishes
 from ..errors import MethodError, ModelError
 from ..model.coordinates import step
 from ..stepmap import Block, StepMap
-from ..symbolic import Fast, fast, free_names, jacobian, slow, vanishes
+from ..symbolic import Fast, fast, free_names, jacobian, slow
 from .algebra import linear_solution
 
 BUDGET = 20_000

@@ -125,7 +125,7 @@ class Shell:
         slopes, said = gradient(expression, self._moving), None
         with balls.precise() as flint:
             for state in self._exact:
-                table = balls.values([slopes], state.point)[0]
+                table = balls.raw_values([slopes], state.point)[0]
                 rate = sum((d * a for d, a in zip(table, state.along, strict=True)), start=flint.arb(0))
                 if rate.is_finite():
                     if not rate.contains(0):
@@ -157,7 +157,7 @@ class Shell:
         if point is None:
             return None
         matrix, right = self._equations
-        grid, force = balls.grid(matrix, point), balls.grid([right], point)
+        grid, force = balls.values(matrix, point), balls.values([right], point)
         if grid is None or force is None:
             return None
         with balls.precise() as flint:
@@ -346,7 +346,7 @@ class Shell:
         bound = [*(c.expression for c in self.system.holonomic), *self.constraints]
         state = (*self.system.coordinates, *self.system.velocities)
         held, rows = jacobian(bound, state), jacobian(expressions, state)
-        found = [(balls.grid(held, s.point), balls.grid(rows, s.point)) for s in self._exact[:3]]
+        found = [(balls.values(held, s.point), balls.values(rows, s.point)) for s in self._exact[:3]]
         return max((rank([*a, *b]) - rank(a) for a, b in found if a is not None and b is not None), default=0)
 
     def generator(self, linear: Any) -> dict[Coordinate, Expr] | None:

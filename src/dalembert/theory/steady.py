@@ -7,10 +7,11 @@ from typing import Any
 
 from sympy import Expr, Matrix, Symbol
 
+from ..decide.zero import vanishes
 from ..errors import ModelError
 from ..model.coordinates import Coordinate
 from ..model.system import System
-from ..symbolic import Fast, fast, free_names, magnitude, number, vanishes
+from ..symbolic import Fast, fast, free_names, magnitude, number
 from .lagrange import multipliers
 from .matrices import neat, size_of
 

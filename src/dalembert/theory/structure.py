@@ -18,13 +18,14 @@ import sympy
 from sympy import Eq, Expr, Matrix
 
 from ..budget import Budget
+from ..decide.zero import vanishes
 from ..errors import ModelError
 from ..model import checks
 from ..model.coordinates import Coordinate, time
 from ..model.system import System
 from ..model.thermal import mechanical
 from ..shown import Part, Shown, Table
-from ..symbolic import Fast, fast, gradient, jacobian, slow, vanishes
+from ..symbolic import Fast, fast, gradient, jacobian, slow
 from .algebra import tidy
 from .degeneracy import Degeneracy, degeneracy
 from .integrability import potential

@@ -15,12 +15,13 @@ from dataclasses import dataclass
 import sympy
 from sympy import Expr
 
+from ..decide.zero import vanishes
 from ..errors import ModelError
 from ..model.coordinates import Entropy, time
 from ..model.system import System
 from ..model.thermal import conducted
 from ..shown import Part, Shown
-from ..symbolic import Fast, fast, vanishes
+from ..symbolic import Fast, fast
 from .lagrange import energy, multipliers, reaction, readable
 
 # -------------------- the terms, on the way to numbers --------------------

@@ -15,7 +15,10 @@ from typing import Any
 import sympy
 from sympy import Eq, Expr, Matrix, Symbol
 
+from ..decide.balls import values
 from ..decide.decimals import stated
+from ..decide.elimination import highest_rank
+from ..decide.sample import points_on
 from ..errors import ModelError, StartError
 from ..model import checks
 from ..model.coordinates import Coordinate, Parameter, Velocity, time
@@ -26,7 +29,6 @@ from ..shown import Part, Shown
 from ..symbolic import fast, free_names, substitute
 from .algebra import tidy
 from .lagrange import euler_lagrange, total_derivative
-from .sampling import highest_rank, points_on, values
 
 # other coordinates
 

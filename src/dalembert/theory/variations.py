@@ -20,11 +20,11 @@ from typing import TYPE_CHECKING, Any, Literal
 import sympy
 from sympy import Eq, Expr, Matrix, Symbol
 
+from ..decide.zero import vanishes
 from ..errors import ModelError, StartError
 from ..model import checks
 from ..model.coordinates import Coordinate, Parameter, time
 from ..shown import Part, Shown
-from ..symbolic import vanishes
 from .algebra import simplified
 
 if TYPE_CHECKING:

@@ -11,16 +11,19 @@ from typing import Any, Literal
 import sympy
 from sympy import Expr, Symbol
 
+from ..decide.balls import Point, values
+from ..decide.elimination import highest_rank, rank
+from ..decide.sample import projected
+from ..decide.zero import vanishes
 from ..model.branches import branches
 from ..model.constraints import Constraint
 from ..model.coordinates import Coordinate, time
 from ..shown import Part, Shown
-from ..symbolic import fast, vanishes
+from ..symbolic import fast
 from .algebra import Allowance
 from .distributions import derived_flag, kernel
 from .hidden import HiddenFunction
 from .integrability import Integrated
-from .sampling import Point, highest_rank, projected, rank, values
 
 Kind = Literal[
     "holonomic", "integrable", "integrable with the others", "non-holonomic", "nonlinear", "inequality", "undecided"

@@ -18,16 +18,17 @@ from typing import Any
 import sympy
 from sympy import Expr
 
+from ..decide.zero import vanishes, vanishes_at
 from ..errors import ModelError, StartError
 from ..model import checks
 from ..model.coordinates import Coordinate, time
 from ..model.system import System
 from ..shown import Part, Shown, Table
-from ..symbolic import Fast, fast, free_names, gradient, number, substitute, vanishes
+from ..symbolic import Fast, fast, free_names, gradient, number, substitute
 from .algebra import Allowance, tidy
 from .distributions import kernel
 from .lagrange import euler_lagrange, mass_matrix, readable, symbols, total_derivative
-from .sampling import states_on, vanishes_at
+from .sampling import states_on
 
 State = dict[str, float]
 """A value for every name: positions, velocities, parameters and time."""

@@ -15,11 +15,13 @@ from typing import Any
 import sympy
 from sympy import Expr, Symbol
 
+from ..decide.balls import Point, value, values
+from ..decide.elimination import rank
+from ..decide.sample import projected
 from ..model.branches import branches
 from ..symbolic import fast, gradient
 from .algebra import read
 from .integrability import Row
-from .sampling import Point, projected, rank, value, values
 
 TRIES = 32
 """Points of the constraint set that are tried."""
