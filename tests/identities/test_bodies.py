@@ -279,7 +279,7 @@ ENERGIES = [
         rotating_disc,
         m / 2 * (a**2 * omega**2 + r**2 * (omega + phi.dot) ** 2 + r.dot**2 + 2 * a * omega * r.dot * sin(phi)
                  + 2 * a * r * omega * (omega + phi.dot) * cos(phi)),
-        k * (r - r0) ** 2 / 2,
+        k * (abs(r) - r0) ** 2 / 2,
     ),
     (
         wedge,

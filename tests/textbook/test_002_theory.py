@@ -333,7 +333,11 @@ def test_t5_kepler_rotation_with_lanes():
     run = da.simulate(example.system, da.Midpoint(), h=0.05, steps=2000, start=start, parameters=example.parameters)
     found = J.along(run)
     assert found.shape == (2, 2000)
-    assert (np.abs(found / found[:, :1] - 1) < 1e-11).all()
+    # The orbits are open. Far away differences of positions lose digits: r times the rounding of r, over h.
+    far = np.hypot(run.x, run.y).max(axis=1, keepdims=True)
+    rounding = 4 * np.finfo(float).eps * far**2 / 0.05 / np.abs(found[:, :1])
+    assert (np.abs(found / found[:, :1] - 1) < rounding).all()
+    assert rounding.max() < 1e-9
     squeezed = momentum_map(da.Midpoint().discrete_system(example.system), {q["x"]: -q["y"], q["y"]: 2 * q["x"]})
     assert not squeezed.conserved
     assert np.ptp(squeezed.along(run)) > 0.1

@@ -7,19 +7,20 @@ The Legendre transform is its own inverse, so one function serves both ways: fro
 
 from __future__ import annotations
 
+import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 import sympy
 from sympy import Eq, Expr, Matrix, Symbol
 
 from ..budget import Budget
+from ..decide import balls
 from ..decide.balls import values
-from ..decide.sample import points_on
-from ..decide.zero import vanishes
+from ..decide.sample import drawn, points_on
+from ..decide.zero import vanishes, vanishes_at
 from ..errors import ModelError
 from ..model import checks
 from ..model.coordinates import Coordinate, Momentum, Velocity, multiplier, time
@@ -138,30 +139,16 @@ def _is_known(e: Expr) -> bool:
 
 def _inverts(candidate: Sequence[Expr], slopes: Sequence[Expr], u: Sequence[Symbol], w: Sequence[Symbol]) -> bool:
     """Whether u(w) leads back to u wherever w = dG/du is real, from 1e-12 to 1e12: so it does on one branch alone."""
-    import random
-
-    rng, said = random.Random(2), 0
+    rng, said = random.Random(2), []
     others = sorted({s.name for e in slopes for s in e.free_symbols} - {x.name for x in u})
     apart = [substitute(c, dict(zip(w, slopes, strict=True))) - fast(x) for c, x in zip(candidate, u, strict=True)]
     for power in (*range(-12, 13), *range(-12, 13)):
-        point = {name: rng.uniform(0.3, 1.7) for name in others}
-        point |= {x.name: rng.uniform(-1, 1) * 10.0**power for x in u}
-        if not all(isfinite(_precise(d, point)) for d in slopes):
-            continue
-        scale = max(abs(point[x.name]) for x in u)
-        if any(not abs(_precise(e, point)) <= 1e-9 * scale for e in apart):
-            return False
-        said += 1
-    return said >= 4
-
-
-def _precise(e: Any, point: Mapping[str, float]) -> float:
-    """The value of an expression, computed with ninety digits; not-a-number where it is not real."""
-    at = substitute(e, {name: sympy.Rational(x) for name, x in point.items()})
-    try:
-        return float(at.n(300, real=True))
-    except (RuntimeError, ValueError, TypeError, ZeroDivisionError):
-        return float("nan")
+        at = drawn(others, {}, rng) | {x.name: rng.uniform(-1, 1) * 10.0**power for x in u}
+        with balls.precise() as flint:
+            point = {name: flint.arb(x) for name, x in at.items()}
+        if values([slopes], point) is not None:
+            said.append(all(vanishes_at(e, [point]) for e in apart))
+    return len(said) >= 4 and all(said)
 
 
 # the form of one system

@@ -107,6 +107,8 @@ class Search:
                 expression = self._lifted(space.restricted(supports[i]), vectors[i][np.flatnonzero(vectors[i])])
                 if expression is None or not self.shell.conserved(expression):
                     continue
+                if _follows(self.shell.values([expression], states)[good][:, 0], known):
+                    continue  # the coefficients that were found had rounding errors, which this has not
                 terms = len(sympy.Add.make_args(expression))
                 if terms <= self._longest or self._independent(expression):
                     self._longest = max(self._longest, terms)
