@@ -13,7 +13,7 @@ import sympy
 
 from .decimals import exact
 
-_CLOSE, _CLOSER = 1e-7, 1e-9
+_CLOSE, _CLOSER = 1e-7, 1e-8
 """How near a number must be to what it is taken for, where there are few candidates and where there are many.
 
 Whoever uses the result checks it by value.
@@ -63,8 +63,8 @@ def simple(value: float, known: Sequence[Fraction] = ()) -> Fraction | None:
     mantissa = _near(value / float(ten), 10 * _DENOMINATORS, _CLOSER)
     if mantissa is not None:
         return mantissa * ten
-    short = Fraction(f"{value:.9g}")
-    if abs(float(short) - value) <= _CLOSER * abs(value) and len(str(short.numerator).strip("-0")) <= 9:
+    short = Fraction(f"{value:.6g}")
+    if abs(float(short) - value) <= _CLOSER * abs(value):
         return short
     for factor, size in _monomials(tuple(known)):
         found = _near(value / size, 16, _CLOSE) if 1e-3 < abs(value) / size < 1e3 else None
