@@ -172,15 +172,22 @@ def test_numbers_without_symbols_are_decided():
     assert not vanishes(sqrt(2) * sqrt(3) - sqrt(6) + sympy.Rational(1, 10**60))
 
 
+def spread(system):
+    """The largest term of the Lagrangian at the scale of the system, over the smallest."""
+    scales = system_scales(system)
+    terms = sympy.Add.make_args(sympy.expand(system.lagrangian))
+    sizes = [abs(float(t.subs({s: scales[s.name] for s in t.free_symbols}))) for t in terms]
+    return max(sizes) / min(s for s in sizes if s)
+
+
 def test_scales_follow_the_units():
-    """Natural scales shift by the change of units, up to the rounding to powers of two."""
-    for seed in range(20):
+    """Natural scales shift by the change of units, up to the rounding to powers of two: terms balance as before."""
+    for seed in range(30):
         system = generated(seed)
+        if not system.lagrangian.is_polynomial():
+            continue
         units = random_units(system, random.Random(seed))
-        before, after = system_scales(system), system_scales(units.apply(system))
-        lagrangian = sympy.lambdify(list(system.coordinates) + list(system.velocities), system.lagrangian)
-        assert all(np.isfinite(v) and v > 0 for v in (*before.values(), *after.values()))
-        assert callable(lagrangian)
+        assert 1 / 64 < spread(units.apply(system)) / spread(system) < 64
     a, b = sympy.symbols("a b")
     found = natural_scales([[1e-20 * a**2 + 1e10 * a]], ["a"])
     assert found["a"] == pytest.approx(1e30, rel=1)
