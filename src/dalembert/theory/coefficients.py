@@ -6,7 +6,6 @@ simple fractions where decimals cancel; and a term that is small because a numbe
 
 from __future__ import annotations
 
-import random
 from collections.abc import Sequence
 from typing import Any, Protocol
 
@@ -15,11 +14,12 @@ from sympy import Expr
 
 from ..decide.decimals import rewritten
 from ..decide.rationals import certain
+from ..decide.sample import points
 from ..decide.zero import vanishes
 from ..model.coordinates import Parameter
 from ..model.system import System
 from ..stepmap import StepMap
-from ..symbolic import Fast, fast, free_names, has_decimals, number, substitute
+from ..symbolic import Fast, fast, has_decimals, number, substitute
 from .series import Row, expanded
 
 SIMPLE = 100
@@ -68,10 +68,7 @@ def with_numbers(rows: Sequence[Row], numbers: Numbers) -> tuple[tuple[Fast, ...
 
 def same(a: Fast, b: Fast) -> bool:
     """Whether two expressions are equal, by value; with decimal coefficients, up to what rounding leaves of them."""
-    rng = random.Random(0)
-    names = sorted(free_names([a, b]))
-    for _ in range(4):
-        at = {name: rng.uniform(0.3, 1.7) for name in names}
+    for _, at in points([a, b], 4):
         x, y = number(a, at), number(b, at)
         if not abs(x - y) <= 1e-9 * (abs(x) + abs(y)):
             return vanishes(clean([a, -b], 1e-9))

@@ -8,10 +8,13 @@ from typing import Any
 import sympy
 from sympy import Expr, Matrix, Symbol
 
+from ..decide.balls import values
 from ..decide.decimals import exact
+from ..decide.elimination import independent
+from ..decide.sample import points_on
 from ..decide.zero import vanishes
 from ..errors import ModelError
-from ..symbolic import fast, number
+from ..symbolic import number
 from .algebra import simplified
 
 
@@ -50,22 +53,16 @@ def pivots(rows: Matrix) -> tuple[int, ...]:
     """As many columns as there are rows that determine the others, the last ones first; by value at a sample."""
     if not rows.rows:
         return ()
-    import random
-
-    import numpy as np
-
-    rng = random.Random(1)
-    values = {s.name: rng.uniform(0.3, 1.7) for s in sorted(rows.free_symbols, key=str)}
-    sample = np.array([number(fast(e), values) for e in rows], dtype=float).reshape(rows.shape)
-    sizes = np.abs(sample).max(axis=1, initial=0, keepdims=True)
-    sample = sample / np.where(sizes > 0, sizes, 1.0)  # a constraint may be multiplied by any number
-    found: list[int] = []
-    for j in reversed(range(rows.cols)):
-        chosen = sample[:, [*found, j]]
-        if np.linalg.svd(chosen, compute_uv=False)[-1] > 1e-9:
-            found.append(j)
+    listed = [list(rows.row(i)) for i in range(rows.rows)]
+    names = sorted(s.name for s in rows.free_symbols)
+    for point in points_on([], names, [], balanced=list(rows)):
+        grid = values(listed, point)
+        if grid is None:
+            continue
+        columns = [list(c) for c in zip(*grid, strict=True)]
+        found = independent(columns[::-1])[0]
         if len(found) == rows.rows:
-            return tuple(sorted(found))
+            return tuple(sorted(rows.cols - 1 - j for j in found))
     raise ModelError(
         "about: the constraints are not independent at this state, so the motion near it is not determined."
     )
