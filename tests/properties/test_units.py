@@ -16,7 +16,7 @@ from dalembert.decide.zero import vanishes
 from dalembert.model.scales import system_scales
 from dalembert.theory.shell import Shell, shell
 
-from .units import generated, mechanical_gallery, numeric, random_units
+from .units import generated, mechanical_gallery, numeric, random_units, runs
 
 x, y, z, theta = da.coordinates("x y z theta")
 r = sqrt(x**2 + y**2)
@@ -61,6 +61,15 @@ def test_more_generated_systems_in_other_units(seed):
 @pytest.mark.parametrize("name, example", list(mechanical_gallery()), ids=lambda v: v if isinstance(v, str) else "")
 def test_gallery_systems_in_other_units(name, example):
     same_in_other_units(numeric(example), name)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_runs_in_other_units(seed):
+    """Statuses are the same, and positions are the scaled positions."""
+    system = generated(seed)
+    units = random_units(system, random.Random(seed))
+    found = runs(system, units, seed, (da.Midpoint(), da.RungeKutta4(), da.Reference()))
+    assert found["runs"] and not found["another status"] and not found["other positions"], found
 
 
 def test_an_absolute_threshold_fails(monkeypatch):

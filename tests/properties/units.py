@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import random
+from collections import Counter
 from dataclasses import dataclass
 from fractions import Fraction
 
+import numpy as np
 import sympy
 
 import dalembert as da
 from dalembert import gallery
+from dalembert.theory.shell import shell
 
 
 @dataclass(frozen=True)
@@ -121,3 +124,40 @@ def generated(seed):
         f"{' and '.join(names)}, {seed}", q, kinetic=kinetic, potential=sum(terms[n]() for n in names),
         constraints=constraints, forces=forces,
     )  # fmt: skip
+
+
+STEPS, SAME = 40, 1e-7
+"""Steps of a run; relative difference of positions that rounding and tolerances account for."""
+
+
+def runs(system, units, seed, methods):
+    """Short runs with several methods in both units: statuses and positions compared."""
+    found = Counter()
+    at = shell(system).states(1, seed)
+    if at is None:
+        return found
+    values = dict(zip(shell(system).symbols, map(float, at.inputs[0]), strict=True))
+    start = {s: values[s] for s in (*system.coordinates, *system.velocities)}
+    begin, pace = values[da.time], float(units.time)
+    for method in methods:
+        if not method.takes(system):
+            continue
+        one = da.simulate(
+            system, method, h=0.01, steps=STEPS, start={**start, da.time: begin}, strict=False
+        )  # fmt: skip
+        new = {s: units.value(s, x) for s, x in start.items()}
+        two = da.simulate(
+            units.apply(system), method, h=0.01 / pace, steps=STEPS, start={**new, da.time: begin / pace}, strict=False
+        )  # fmt: skip
+        found["runs"] += 1
+        found["another status"] += one.status is not two.status
+        found["other positions"] += not all(
+            _same(one[q], two[q] * float(units.coordinates[q])) for q in system.coordinates
+        )
+    return found
+
+
+def _same(a, b):
+    known = np.isfinite(a) & np.isfinite(b)
+    scale = np.abs(a[known]).max(initial=0)
+    return bool((np.isfinite(a) == np.isfinite(b)).all() and (np.abs(a - b)[known] <= SAME * scale).all())
