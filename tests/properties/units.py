@@ -102,6 +102,7 @@ def generated(seed):
     if rng.random() < 0.5:
         kinetic = number() * sum(c.dot**2 for c in q) / 2
     r = sympy.sqrt(sum(c**2 for c in q))
+    wall = number()
     terms = {
         "gravity": lambda: number() * q[-1],
         "spring": lambda: number() * sum(c**2 for c in q) / 2,
@@ -109,7 +110,7 @@ def generated(seed):
         "kepler": lambda: -number() / r,
         "yukawa": lambda: -number() * sympy.exp(-r / number()) / r,
         "quartic": lambda: number() * q[0] ** 4 / 4,
-        "wall": lambda: sympy.Piecewise((0, q[0] < number()), (number() * (q[0] - 1) ** 2, True)),
+        "wall": lambda: sympy.Piecewise((0, q[0] < wall), (number() * (q[0] - wall) ** 2, True)),
         "pair": lambda: number() * (q[0] - q[-1]) ** 2 / 2,
         "free": lambda: sympy.S.Zero,
     }
