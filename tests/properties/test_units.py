@@ -112,6 +112,16 @@ def test_walls_are_seen_wherever_they_are(wall):
     assert "momentum of y" in [i.name for i in found]
 
 
+@pytest.mark.parametrize("wall", [2.5, 250, 1e-9])
+def test_walls_are_seen_under_constraints(wall):
+    """A state that is moved beyond a wall may be led back by the constraint; states farther away are looked at then."""
+    potential = Piecewise((0, x < wall), (9.81 * (x - wall) ** 2, True))
+    system = da.System("wall", [x, y], kinetic=x.dot**2 + y.dot**2, potential=potential, constraints=[x - 1.25 * y])
+    found = da.first_integrals(system)
+    assert [i.name for i in found] == ["energy"]
+    assert [i.name for i in found.not_conserved] == ["momentum of x", "momentum of y"]
+
+
 def test_a_narrow_branch_is_seen():
     bump = Piecewise((0, x < 7), ((x - 7) * (x - 7.25), x < 7.25), (0, True))
     assert not vanishes(bump)

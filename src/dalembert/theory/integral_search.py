@@ -109,6 +109,8 @@ class Search:
                     continue
                 if _follows(self.shell.values([expression], states)[good][:, 0], known):
                     continue  # the coefficients that were found had rounding errors, which this has not
+                if self.shell.rank([expression]) == 0:
+                    continue  # constant because the constraints say so
                 terms = len(sympy.Add.make_args(expression))
                 if terms <= self._longest or self._independent(expression):
                     self._longest = max(self._longest, terms)

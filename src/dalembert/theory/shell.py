@@ -191,6 +191,8 @@ class Shell:
             if attempt == 0:
                 rows = np.vstack([*self._both_sides(rows[:2], seed), rows])
             found.append(self._on_shell(rows))
+            if attempt == 0:
+                found = [*self._sides(found[0], seed, parameters), *found]
             if sum(map(len, found)) >= count:
                 joined = (np.concatenate([getattr(f, k) for f in found])[:count] for k in _FIELDS)
                 return States(*joined)
@@ -224,6 +226,25 @@ class Shell:
             at = dict(zip(names, map(float, row), strict=True))
             for kink in self._kinks:
                 found += [np.array([p[n] for n in names]) for p in across(kink, at, self.scales, rng, moved)]
+        return found
+
+    def _sides(self, known: States, seed: int, parameters: Array | None) -> list[States]:
+        """Some states on either side of every boundary, to be looked at first: of the known ones, or farther away."""
+        import numpy as np
+
+        found: list[States] = []
+        side, lacking = self.function(self._kinks), {(k, s) for k in range(len(self._kinks)) for s in (-1, 1)}
+        for decades in (None, 0.0, 1.0, 2.0, 3.0) if self._kinks else ():
+            rng = np.random.default_rng([seed, 77, int(decades or 0)])
+            some = known if decades is None else self._on_shell(self._rows(64, rng, -1.6, parameters, decades))
+            signs = np.sign(side(some.inputs))
+            new = {(k, s): rows[:4] for k, s in lacking if len(rows := np.flatnonzero(signs[:, k] == s))}
+            lacking -= new.keys()
+            if new:
+                chosen = np.unique(np.concatenate(list(new.values())))
+                found.append(States(*(getattr(some, field)[chosen] for field in _FIELDS)))
+            if not lacking:
+                break
         return found
 
     def _on_shell(self, rows: Array) -> States:
