@@ -10,13 +10,14 @@ knows about machines, nothing below knows about mechanics.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from math import prod
 from typing import Any
 
 from .domain import Condition, Kind, conditions
-from .symbolic import Fast, fast, free_names, jacobian, substitute
+from .symbolic import Fast, fast, free_names, jacobian, substitute, total
 
 TIME, STEP = "t", "step.h"
 """The names of time and of the step in every expression of a StepMap."""
@@ -106,15 +107,20 @@ class StepMap:
         return tuple(x for b in self.blocks for x in b.unknowns)
 
     @cached_property
-    def changes(self) -> tuple[Fast, ...]:
-        """What is added to each state variable in a step where its update is a sum with it; otherwise the update."""
-        pairs = zip(self.state, self.update, strict=True)
-        return tuple(u - fast(s) if _adds_to(s, u) else u for s, u in pairs)
-
-    @cached_property
     def summed(self) -> tuple[int, ...]:
         """The numbers of the state variables that are changed by adding to them."""
         return tuple(j for j, (s, u) in enumerate(zip(self.state, self.update, strict=True)) if _adds_to(s, u))
+
+    @property
+    def rests(self) -> tuple[str, ...]:
+        """The names of what rounding took from each of these sums, to be added to the next one."""
+        return tuple(rest_of(self.state[j]) for j in self.summed)
+
+    @cached_property
+    def changes(self) -> tuple[tuple[bool, Fast], ...]:
+        """For each state variable: what is added to it, or the update; true stands before the quotient of it and h."""
+        pairs = enumerate(zip(self.state, self.update, strict=True))
+        return tuple(_change(s, u) if j in self.summed else (False, u) for j, (s, u) in pairs)
 
     @cached_property
     def sought(self) -> tuple[str, ...]:
@@ -125,6 +131,55 @@ class StepMap:
 def _adds_to(name: str, update: Fast) -> bool:
     """Whether an expression is the symbol of that name and something else."""
     return bool(update.is_Add and any(term.is_Symbol and term.name == name for term in update.args))
+
+
+def rest_of(name: str) -> str:
+    """The name of what rounding has taken from a state variable."""
+    return f"{name}.rest"
+
+
+def _change(name: str, update: Fast) -> tuple[bool, Fast]:
+    rate, rest = split_by_step(update - fast(name))
+    return (True, rate) if rest == 0 else (False, update - fast(name))
+
+
+def split_by_step(e: Fast) -> tuple[Fast, Fast]:
+    """a and b of e = h a + b: the terms that have h as a factor, without it, and the others."""
+    terms = list(terms_of(e))
+    quotients = [_over_step(term) for term in terms]
+    others = [term for term, a in zip(terms, quotients, strict=True) if a is None]
+    return total(a for a in quotients if a is not None), total(others)
+
+
+def terms_of(e: Fast) -> Iterator[Fast]:
+    """The terms of a sum; a number times a sum is multiplied out."""
+    if e.is_Add:
+        for term in e.args:
+            yield from terms_of(term)
+    elif e.is_Mul and len(e.args) == 2 and e.args[0].is_number and e.args[1].is_Add:
+        yield from (e.args[0] * term for term in terms_of(e.args[1]))
+    else:
+        yield e
+
+
+def _over_step(e: Fast) -> Fast | None:
+    """The quotient of an expression and h where h is a factor of it, or of every term of one of its factors."""
+    if e == fast(STEP):
+        return fast(1)
+    if e.is_Add:
+        terms = []
+        for term in e.args:
+            quotient = _over_step(term)
+            if quotient is None:
+                return None
+            terms.append(quotient)
+        return total(terms)
+    if e.is_Mul:
+        for k, factor in enumerate(e.args):
+            quotient = _over_step(factor)
+            if quotient is not None:
+                return prod((*e.args[:k], quotient, *e.args[k + 1 :]), start=fast(1))
+    return None
 
 
 def pointwise(

@@ -84,6 +84,13 @@ def has_decimals(expression: Fast) -> bool:
     return bool(expression.atoms(symengine.RealDouble)) or any(long)
 
 
+def total(terms: Iterable[Fast]) -> Fast:
+    """The sum of some expressions."""
+    import symengine
+
+    return symengine.Add(*terms)
+
+
 def vector(entries: Sequence[Any]) -> Vector:
     """A column vector of SymEngine expressions."""
     import symengine

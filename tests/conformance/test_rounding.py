@@ -51,6 +51,29 @@ def test_angular_momentum_for_all_steps(h):
         assert worst_angular_momentum(method, h) < 0.3, method
 
 
+@pytest.mark.parametrize("h", [0.05, 0.1, 1 / 30])
+@pytest.mark.parametrize("method", [da.StormerVerlet(), da.LeftPoint(), da.Trapezoidal()], ids=repr)
+def test_no_bias_where_steps_are_short_fractions(method, h):
+    """The errors of a million steps are a random walk of h units: what is rounded is a change of size h."""
+    assert worst_angular_momentum(method, h, 10 * STEPS) < 2 * h
+
+
+@pytest.mark.parametrize("h", [0.05, 0.02])
+@pytest.mark.parametrize("method", [da.Midpoint(), da.Galerkin(2), da.Gauss(2)], ids=repr)
+def test_no_bias_of_implicit_methods(method, h):
+    """A search adds rounding errors of its own; a bias of a twentieth of a unit per change would give 2.5 with h = 0.05."""
+    assert worst_angular_momentum(method, h, 5 * STEPS) < 0.25
+
+
+@pytest.mark.parametrize("h", [0.05, 0.0512345, 0.01])
+@pytest.mark.parametrize("method", [da.Midpoint(), da.Trapezoidal()], ids=repr)
+def test_a_disk_that_rolls_far(method, h):
+    """Its angle grows, so that the last place of it is coarse; energy is kept to rounding all the same."""
+    example = da.gallery.load("rolling-disk")
+    run = da.simulate(example.system, method, h=h, steps=20_000, start=example.start, parameters=example.parameters)
+    assert np.abs(run.energy / run.energy[0] - 1).max() < EPS * np.sqrt(20_000)
+
+
 def test_decimals_in_the_potential():
     """Coefficients that are no binary fractions meet weights that are none."""
     system = da.System(

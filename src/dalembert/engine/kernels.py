@@ -53,6 +53,7 @@ def emit_apply(e: Emitter, stepmap: StepMap) -> None:
         inputs, out = e.array_argument("inputs"), e.array_argument("out")
         known = _constants(e, stepmap, point)
         known |= loaded(e, stepmap.state, inputs, e.integer_arithmetic("mul", point, len(stepmap.state)))
+        known |= dict.fromkeys(stepmap.rests, e.real(0.0))
         if TIME not in known:
             known[TIME] = e.argument("t0")
         code, count, effort = e.local(1, "integer"), e.local(1, "integer"), e.local(2, "integer")
@@ -125,7 +126,7 @@ class _Lane:
         """Make all substeps from `state`, leaving the result in `work`."""
         e = self.e
         if len(self.stepmap.substeps) == 1:
-            found = solver.solve(known | loaded(e, self.stepmap.state, self.state, 0), self.history)
+            found = solver.solve(known | self._known(self.state, self.rest), self.history)
             self._outputs(solver, found, due)
             with e.when(moving):
                 self._advance(solver, found, 0, (self.state, self.rest))
@@ -138,10 +139,13 @@ class _Lane:
             h = e.argument("h")
             now = {STEP: e.arithmetic("mul", h, e.load(self.fractions, i))}
             now[TIME] = e.arithmetic("add", known[TIME], e.arithmetic("mul", h, e.load(self.instants, i)))
-            found = solver.solve(known | now | loaded(e, self.stepmap.state, self.work, 0), self.history, i)
+            found = solver.solve(known | now | self._known(self.work, self.work_rest), self.history, i)
             self._outputs(solver, found, e.both(due, e.integer_compare("eq", i, 0)))
             e.leave_if(e.opposite(moving))
             self._advance(solver, found, i, (self.work, self.work_rest))
+
+    def _known(self, state: Array, rest: Array) -> dict[str, Handle]:
+        return loaded(self.e, self.stepmap.state, state, 0) | loaded(self.e, self.stepmap.rests, rest, 0)
 
     def _outputs(self, solver: Solver, found: dict[str, Handle], due: Handle) -> None:
         e = self.e
@@ -161,15 +165,20 @@ class _Lane:
         e, (state, rest) = self.e, start
         with e.when(e.integer_compare("eq", e.load(self.code), 0)):
             for j, v in enumerate(solver.evaluate("update", found)):
-                if j not in self.stepmap.summed:
-                    e.store(self.work, v, j)
-                    continue
-                k, before = self.stepmap.summed.index(j), e.load(state, j)
-                change = e.arithmetic("add", v, e.load(rest, k))
-                after = e.arithmetic("add", before, change)
-                e.store(self.work_rest, e.arithmetic("sub", change, e.arithmetic("sub", after, before)), k)
-                e.store(self.work, after, j)
+                if j in self.stepmap.summed:
+                    k, before = self.stepmap.summed.index(j), e.load(state, j)
+                    factor = found[STEP] if self.stepmap.changes[j][0] else e.real(1.0)
+                    v, left = self._sum(before, factor, v, e.load(rest, k))
+                    e.store(self.work_rest, left, k)
+                e.store(self.work, v, j)
             self.history.remember(found, substep)
+
+    def _sum(self, before: Handle, h: Handle, rate: Handle, rest: Handle) -> tuple[Handle, Handle]:
+        """before + h rate + rest, and what rounding takes from it."""
+        e = self.e
+        after = e.arithmetic("add", before, e.call("fma", h, rate, rest))
+        change = e.arithmetic("sub", after, before)
+        return after, e.arithmetic("add", e.call("fma", h, rate, e.negative(change)), rest)
 
     def _finish(self, k: Handle, solver: Solver) -> None:
         """Accept the step if it was found and is finite; otherwise note how and where the lane ended."""

@@ -20,7 +20,8 @@ from typing import Any, NamedTuple
 
 from ..errors import ModelError
 from ..stepmap import STEP as STEP_NAME
-from ..symbolic import Fast, fast
+from ..stepmap import rest_of, split_by_step, terms_of
+from ..symbolic import Fast, fast, total
 
 RUN, STEP, ITERATION = 0, 1, 2
 
@@ -218,6 +219,37 @@ class _Builder:
         )
 
     def _sum(self, e: Fast) -> int:
+        """A sum; what rounding has taken from the state variables in it is given back together with its small terms.
+
+        Otherwise rounding would have a bias: with h = 0.05 the digits that are cut off from x + h v are those of a fraction
+        with a small denominator, and an angle that grows is cut off at the same digit for thousands of steps. What was taken
+        before is as good as random.
+        """
+        if all(map(_symbol, e.args)) or all(self._rest_in(term) is None for term in e.args):
+            return self._add(e)
+        symbols: list[Fast] = []
+        others: list[Fast] = []
+        for term in terms_of(e):
+            (symbols if _symbol(term) else others).append(term)
+        taken = self.fold("add", [r for r in map(self._rest_in, symbols) if r is not None])
+        return self.put("add", self.value(total(symbols)), self._with(total(others), taken))
+
+    def _rest_in(self, term: Fast) -> int | None:
+        """What rounding has taken from a term that is a state variable, with its number."""
+        name = _symbol(term)
+        if not name or rest_of(name) not in self.levels:
+            return None
+        rest = self.put("input", rest_of(name))
+        return self.put("mul", self.value(term.args[0]), rest) if term.is_Mul else rest
+
+    def _with(self, e: Fast, addend: int) -> int:
+        """The sum of an expression and a value, rounded once where the expression is h times another one."""
+        rate, others = split_by_step(e)
+        if others == 0 and self.value(rate) not in self._fixed:
+            return self.put("fma", self.put("input", STEP_NAME), self.value(rate), addend)
+        return self.put("add", self.value(e), addend)
+
+    def _add(self, e: Fast) -> int:
         plus: list[int] = []
         minus: list[int] = []
         for term in e.args:
@@ -332,6 +364,13 @@ def _is_negative(e: Fast) -> bool:
     if e.is_number:
         return bool(e.is_negative)
     return bool(e.is_Mul and e.args[0].is_number and e.args[0].is_negative)
+
+
+def _symbol(e: Fast) -> str:
+    """The name of the symbol in a symbol or a number times one."""
+    if e.is_Mul and len(e.args) == 2 and e.args[0].is_number:
+        e = e.args[1]
+    return str(e.name) if e.is_Symbol else ""
 
 
 def _nearest(e: Fast) -> float:

@@ -34,7 +34,7 @@ class Solver:
         # A search may be continued in h, and substeps have steps of their own.
         one_step = len(self.stepmap.substeps) == 1 and not self.stepmap.sought
         constant = {STEP_NAME: RUN if one_step else STEP, **dict.fromkeys(self.stepmap.parameters, RUN)}
-        before = {**constant, TIME: STEP, **dict.fromkeys(self.stepmap.state, STEP)}
+        before = {**constant, TIME: STEP, **dict.fromkeys((*self.stepmap.state, *self.stepmap.rests), STEP)}
         self.guards = Guards(self, before)
         for k, block in enumerate(self.stepmap.blocks):
             levels = {**before, **dict.fromkeys(block.unknowns, ITERATION)}
@@ -43,7 +43,7 @@ class Solver:
             self.tapes[f"residual {k}"] = tape(system, levels, len(system) if block.is_linear else len(block.residual))
             before |= dict.fromkeys(block.unknowns, STEP)
             self.guards.add(k, before)
-        self.tapes["update"] = tape(self.stepmap.changes, before, len(self.stepmap.state))
+        self.tapes["update"] = tape([x for _, x in self.stepmap.changes], before, len(self.stepmap.state))
         self.tapes["outputs"] = tape(self.stepmap.outputs.values(), before)
         self.played: dict[str, dict[int, Handle]] = {name: {} for name in self.tapes}
 
