@@ -165,12 +165,13 @@ class _Lane:
         e, (state, rest) = self.e, start
         with e.when(e.integer_compare("eq", e.load(self.code), 0)):
             for j, v in enumerate(solver.evaluate("update", found)):
+                after = v
                 if j in self.stepmap.summed:
                     k, before = self.stepmap.summed.index(j), e.load(state, j)
                     factor = found[STEP] if self.stepmap.changes[j][0] else e.real(1.0)
-                    v, left = self._sum(before, factor, v, e.load(rest, k))
+                    after, left = self._sum(before, factor, v, e.load(rest, k))
                     e.store(self.work_rest, left, k)
-                e.store(self.work, v, j)
+                e.store(self.work, after, j)
             self.history.remember(found, substep)
 
     def _sum(self, before: Handle, h: Handle, rate: Handle, rest: Handle) -> tuple[Handle, Handle]:
