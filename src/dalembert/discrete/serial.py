@@ -16,7 +16,7 @@ from ..decide.decimals import Typed
 from ..errors import ModelError
 from ..model import serial
 from ..model.coordinates import Coordinate, Entropy, step, time
-from ..model.packed import Packed, refuse
+from ..model.packed import Packed, parsed, refuse
 from ..model.serial import fields, listed, names, parameter, text
 from ..symbolic import Fast, fast
 from .system import DiscreteSystem, _all_forces
@@ -59,11 +59,11 @@ def dumps(system: DiscreteSystem) -> str:
 
 def loads(given: str) -> DiscreteSystem:
     """The discrete system that `dumps` made the text from; a ModelError if the data are no discrete system."""
-    data = json.loads(given)
+    data = parsed(given, LARGEST)
     data = {"decimals": [], "fractions": [], **data} if isinstance(data, dict) else data
     _check(data)
-    vectors = {name: tuple(unpack(e) for e in data[name]) for name in VECTORS}
-    rows = {name: tuple(tuple(unpack(e) for e in row) for row in data[name]) for name in ROWS}
+    vectors = {name: tuple(_built(e) for e in data[name]) for name in VECTORS}
+    rows = {name: tuple(tuple(_built(e) for e in row) for row in data[name]) for name in ROWS}
     forces = (vectors.pop("external_minus"), vectors.pop("external_plus"))
     friction = (rows.pop("friction_minus"), rows.pop("friction_plus"))
     numbers = (frozenset(map(serial.unpack, data[kind])) for kind in ("decimals", "fractions"))
@@ -72,7 +72,7 @@ def loads(given: str) -> DiscreteSystem:
         coordinates=tuple(Coordinate(n) for n in data["coordinates"]),
         entropies=tuple(Entropy(n) for n in data["entropies"]),
         parameters=tuple(serial.unpack(p) for p in data["parameters"]),
-        lagrangian=unpack(data["lagrangian"]),
+        lagrangian=_built(data["lagrangian"]),
         interior=tuple(float.fromhex(c) for c in data["interior"]),
         system=None if data["system"] is None else serial.loads(data["system"]),
         given=Typed(*numbers),
@@ -80,6 +80,13 @@ def loads(given: str) -> DiscreteSystem:
         **vectors,
         **rows,
     )
+
+
+def _built(data: Any) -> Fast:
+    """An expression; SymEngine evaluates it, which must not leave infinity in it or anything else that is no expression."""
+    made = unpack(data)
+    pack(made)
+    return made
 
 
 def _check(data: Any) -> None:

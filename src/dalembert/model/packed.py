@@ -1,13 +1,14 @@
 """What an expression in a file may be: checked, with bounds, before anything is built from it.
 
-A packed expression is nested lists of names and numbers; `serial` makes and reads it. Building an expression evaluates
-it: 10**10**10 or gamma(1e7) would compute integers of any length, like terms with long denominators would be added up.
-So every part without symbols must have a finite value as a double, and the numbers that building may compute are
-estimated beforehand.
+A packed expression is nested lists of names and numbers; `serial` makes and reads it. It is built without evaluating it,
+but whoever differentiates it does: 10**10**10 or gamma(1e7) would compute integers of any length, like terms with long
+denominators would be added up. So every part without symbols must have a finite value as a double, and the numbers that
+evaluation may compute are estimated beforehand.
 """
 
 from __future__ import annotations
 
+import json
 import math
 import re
 from collections.abc import Callable, Sequence
@@ -18,8 +19,8 @@ from ..errors import ModelError
 DEEPEST = 120
 """Operations inside one another."""
 
-LARGEST = 100_000
-"""Operations, symbols and numbers of all expressions of a file."""
+LARGEST = 50_000
+"""Operations, symbols and numbers of all expressions of a system; SymPy takes some seconds for them."""
 
 LONGEST = 4096
 """Bits of an integer."""
@@ -28,7 +29,7 @@ HIGHEST = 1000
 """The largest exponent of something that is not a number."""
 
 COMPUTED = 200_000
-"""Bits of a number that building may compute."""
+"""Bits of a number that evaluation may compute."""
 
 EXPANDED = 10_000
 """Terms of a constraint once it is multiplied out."""
@@ -93,12 +94,19 @@ class Part(NamedTuple):
     factors: tuple[int, int] | None = None
     """Of a term: the key of what is not a number, and the bits of its coefficient."""
     logarithm: float = 0.0
-    """What a logarithm in it is multiplied by: exp(n*log(u)) is built as u**n."""
+    """What a logarithm in it is multiplied by: exp(n*log(u)) is evaluated to u**n."""
 
 
 def refuse(why: str) -> ModelError:
     """An expression that cannot be in a file."""
     return ModelError(f"an expression {why}.")
+
+
+def parsed(text: str, largest: int = LARGEST) -> Any:
+    """The data of a text, unless it has more lists than expressions of that size could have."""
+    if text.count("[") > 2 * largest:
+        raise refuse(f"is too long: a file holds at most {largest} operations, symbols and numbers")
+    return json.loads(text)
 
 
 class Packed:
@@ -244,7 +252,7 @@ class Packed:
         return keys[0] if len(keys) == 1 else self._key("Mul", *sorted(keys))
 
     def _like_terms(self, parts: list[Part]) -> None:
-        """Terms that differ in their numbers only are added up when the sum is built."""
+        """Terms that differ in their numbers only are added up when the sum is evaluated."""
         found: dict[int, list[int]] = {}
         for p in parts:
             key, bits = p.factors or (p.key, 1)

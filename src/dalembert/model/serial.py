@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 from typing import Any
 
 import sympy
@@ -18,7 +18,7 @@ from sympy.core.assumptions import _assume_defined
 
 from ..errors import ModelError
 from . import coordinates as symbols
-from .packed import EXPANDED, SYMBOL, Packed, refuse
+from .packed import EXPANDED, SYMBOL, Packed, parsed, refuse
 from .system import System
 
 _SYMBOLS = {
@@ -43,7 +43,7 @@ _OPERATIONS: dict[str, Any] = {
         sympy.erfc, sympy.gamma, sympy.loggamma, sympy.StrictLessThan, sympy.LessThan, sympy.StrictGreaterThan,
         sympy.GreaterThan, sympy.Equality, sympy.Unequality, sympy.And, sympy.Or, sympy.Not, sympy.ITE, sympy.Piecewise,
     )
-} | {"ExprCondPair": lambda e, c: (e, c)}  # fmt: skip
+} | {"ExprCondPair": tuple}  # fmt: skip
 
 CHECKED = 3000
 """Systems of up to so many operations are checked once more as if they were stated; that takes long for larger ones."""
@@ -73,7 +73,7 @@ def pack(expression: Any) -> Any:
 
 
 def unpack(data: Any) -> Any:
-    """The expression that `pack` made the data from, which have been checked."""
+    """The expression that `pack` made the data from, which have been checked; as it was, so without evaluating anything."""
     if isinstance(data, str):
         return _CONSTANTS[data] if data in _CONSTANTS else sympy.Float(float.fromhex(data))
     head, *rest = data
@@ -85,7 +85,8 @@ def unpack(data: Any) -> Any:
         return _SYMBOLS[head](rest[0], **{k: bool(v) for k, v in rest[1].items()})
     if head not in _OPERATIONS:
         raise ModelError(f"the file names an unknown operation {head!r}.")
-    return _OPERATIONS[head](*map(unpack, rest))
+    args = map(unpack, rest)
+    return tuple(args) if head == "ExprCondPair" else _OPERATIONS[head](*args, evaluate=False)
 
 
 def dumps(system: System) -> str:
@@ -120,39 +121,32 @@ def dumps(system: System) -> str:
 
 def loads(text: str) -> System:
     """The system that `dumps` made the text from; a ModelError if the data are no system."""
-    data = json.loads(text)
-    written = _checked(data)
-    built = Packed(_symbol)
-
-    def expression(packed: Any, expanded: int | None = None) -> Expr:
-        made: Expr = unpack(packed)
-        built.expression(pack(made), expanded)  # once more: building evaluates
-        return made
-
+    data = parsed(text)
+    size = _checked(data).nodes
     return System(
         data["name"],
         [symbols.Coordinate(n) for n in data["coordinates"]],
-        **{role: expression(e) for role, e in data["energies"].items()},
-        **_thermal(data["thermal"], data["coordinates"], expression),
-        forces={symbols.Coordinate(n): expression(f) for n, f in data["forces"].items()},
-        dissipation=expression(data["dissipation"]),
-        constraints=[expression(c, EXPANDED) for c in data["constraints"]],
-        variations=None if data["variations"] is None else [expression(w, EXPANDED) for w in data["variations"]],
-        _by_value=written.nodes <= CHECKED,
+        **{role: unpack(e) for role, e in data["energies"].items()},
+        **_thermal(data["thermal"], data["coordinates"]),
+        forces={symbols.Coordinate(n): unpack(f) for n, f in data["forces"].items()},
+        dissipation=unpack(data["dissipation"]),
+        constraints=[unpack(c) for c in data["constraints"]],
+        variations=None if data["variations"] is None else [unpack(w) for w in data["variations"]],
+        _by_value=size <= CHECKED,
     )
 
 
-def _thermal(data: Any, coordinates: list[str], expression: Callable[[Any], Expr]) -> dict[str, Any]:
+def _thermal(data: Any, coordinates: list[str]) -> dict[str, Any]:
     if data is None:
         return {}
     S, q = [symbols.Entropy(n) for n in data["entropies"]], [symbols.Coordinate(n) for n in coordinates]
-    rows = [dict(zip(q, map(expression, row), strict=True)) for row in data["friction"]]
+    rows = [dict(zip(q, map(unpack, row), strict=True)) for row in data["friction"]]
     return {
         "entropies": S,
-        "internal_energy": expression(data["internal_energy"]),
+        "internal_energy": unpack(data["internal_energy"]),
         "friction": dict(zip(S, rows, strict=True)),
-        "heat": dict(zip(S, map(expression, data["heat"]), strict=True)),
-        "conduction": {(expression(a), expression(b)): expression(k) for a, b, k in data["conduction"]},
+        "heat": dict(zip(S, map(unpack, data["heat"]), strict=True)),
+        "conduction": {(unpack(a), unpack(b)): unpack(k) for a, b, k in data["conduction"]},
     }
 
 

@@ -24,6 +24,9 @@ _TYPES: dict[int, np.dtype[Any]] = {
 _CODES = {kind: code for code, kind in _TYPES.items()}
 _TEXT = 2
 _MOST = 2**31 - 1
+_HEADER = 2**20
+"""Bytes that are read at once, as a rule more than the header has."""
+
 _BLOCK = 2**22
 """Numbers that are brought into the byte order of the file at once."""
 
@@ -134,6 +137,7 @@ class File:
         self._file = file
         self.size = file.seek(0, 2)
         file.seek(0)
+        self._start, self._at = file.read(_HEADER), 0
         magic = self._bytes(4)
         if magic[:3] != b"CDF" or magic[3] not in (1, 2):
             raise FormatError("it is no NetCDF 3 file")
@@ -168,11 +172,16 @@ class File:
         return raw.view(kind).reshape(shape)
 
     def _bytes(self, count: int) -> bytes:
-        if count > self.size - self._file.tell():
+        if count > self.size - self._at:
             raise FormatError("it is truncated")
-        raw = self._file.read(count)
+        if self._at + count <= len(self._start):
+            raw = self._start[self._at : self._at + count]
+        else:
+            self._file.seek(self._at)
+            raw = self._file.read(count)
         if len(raw) != count:
             raise FormatError("it is truncated")
+        self._at += count
         return raw
 
     def _count(self) -> int:

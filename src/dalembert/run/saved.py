@@ -14,6 +14,7 @@ import re
 import sys
 from collections.abc import Collection, Mapping
 from dataclasses import fields
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -42,11 +43,14 @@ TEXT = 2**25
 
 LONG_TEXT = 2**28
 
+SMALL = 2**26
+"""Bytes of arrays for which memory need not be looked at."""
+
 MOST_STEPS = 2**62
 
 _DIGITS = re.compile(r"-?\d{1,20}", re.ASCII)
 
-MOST_COEFFICIENTS = 200
+MOST_COEFFICIENTS = 100
 
 ATTRIBUTES = (
     "software", "format", "method_options", "h", "every", "t0", "first_step", "lanes", "model", "model_kind", "columns",
@@ -64,7 +68,8 @@ def checksum(attributes: Mapping[str, Any], arrays: Mapping[str, Array]) -> str:
     digest = hashlib.sha256()
     for name in ATTRIBUTES:
         digest.update(f"{name}: {attributes.get(name)!r}\n".encode())
-    for name in (n for n in ARRAYS if n in arrays):
+    taken = "status" if "run.status" in arrays else "run.status"  # a coordinate may have that name
+    for name in (n for n in ARRAYS if n in arrays and n != taken):
         data = np.ascontiguousarray(arrays[name])
         digest.update(f"{name}: {data.shape} {data.dtype.kind}{data.dtype.itemsize}\n".encode())
         digest.update((data if sys.byteorder == "little" else data.byteswap()).data)
@@ -111,9 +116,15 @@ def _run(file: File) -> Trajectory:
     else:
         high, low = arrays["run.last_step"].astype(np.int64).T
         arrays["run.last_step"] = (high << 32) | (low & (2**32 - 1))
-    loads = discrete_serial.loads if kind == "DiscreteSystem" else serial.loads
     parts = _parts(given, arrays)
-    return _fitted(loads(_text(given, "model")), parts, given)
+    parts |= _own_parts(given, parts["records"].shape[0], parts["records"].shape[2])
+    return _fitted(_system(kind, _text(given, "model")), parts, given)
+
+
+@lru_cache(maxsize=8)
+def _system(kind: str, text: str) -> System | DiscreteSystem:
+    """The system of a text; as a rule many runs of one system are read."""
+    return discrete_serial.loads(text) if kind == "DiscreteSystem" else serial.loads(text)
 
 
 # attributes
@@ -168,8 +179,8 @@ def _arrays(file: File) -> dict[str, Array]:
     names.pop("status" if "run.status" in names else "run.status", None)
     axes = {"run.carry": 2, "run.records": 3, "run.watched": 3}
     narrow = [name for name in names if name.endswith("status") or name == "run.last_step"]
-    free, need = memory.available(), 8 * sum(math.prod(file.shape(name)) for name in names)
-    if free is not None and need > free:
+    need = 8 * sum(math.prod(file.shape(name)) for name in names)
+    if need > SMALL and (free := memory.available()) is not None and need > free:
         raise ValueError(f"its arrays take {memory.size(need)} of memory, and {memory.size(free)} are free")
     halves = "run.last_step" in file and len(file.shape("run.last_step")) == 2
     if halves and file.shape("run.last_step")[1] != 2:
@@ -206,39 +217,56 @@ def _parts(given: Mapping[str, Any], arrays: dict[str, Array]) -> dict[str, Any]
         raise ValueError("it has a status that is none")
     codes = np.zeros((lanes, STATUS_WIDTH), dtype=np.int64)
     codes[:, :4] = np.stack([c.astype(np.int64) for c in counts], axis=1)
+    _check_steps(given, time, counts[1])
     return {
         "records": records, "time": time, "codes": codes, "residual": arrays["run.residual"], "begin": begin,
         "carry": arrays["run.carry"], "watched": arrays.get("run.watched"),
     }  # fmt: skip
 
 
-def _fitted(system: System | DiscreteSystem, parts: dict[str, Any], given: Mapping[str, Any]) -> Trajectory:
-    """The run, if everything in it fits its system."""
-    width, count = parts["records"].shape[2], len(parts["records"])
-    lanes = _whole(given, "lanes", -1)
-    if lanes == 0 or count != (1 if lanes < 0 else lanes):
-        raise ValueError(f"it has {lanes} lanes and records of {count}")
+def _check_steps(given: Mapping[str, Any], time: Array, last: Array) -> None:
+    """The first record is where the run began, and the last step not beyond the records."""
+    h, every, begin = _real(given, "h"), _whole(given, "every", 1), _whole(given, "first_step", 0)
+    first = -(-begin // every)
+    expected = _real(given, "t0") + h * (every * first)
+    if h <= 0 or not math.isclose(time[0], expected, rel_tol=1e-9, abs_tol=1e-6 * h):
+        raise ValueError(f"its first record is at {time[0]:g}, and step {begin} of {h:g} at {expected:g}")
+    if int(last.max()) > every * (first + len(time)):
+        raise ValueError("it has fewer records than steps")
+
+
+def _own_parts(given: Mapping[str, Any], lanes: int, width: int) -> dict[str, Any]:
+    """What the file says about the run itself, without its system."""
+    told = _whole(given, "lanes", -1)
+    if told == 0 or lanes != (1 if told < 0 else told):
+        raise ValueError(f"it has {told} lanes and records of {lanes}")
     columns = _json(given, "columns", list)
     if len(columns) != width or len(set(map(str, columns))) != width or not all(isinstance(c, str) for c in columns):
         raise ValueError(f"it has {len(columns)} names of columns and {width} columns")
-    if missing := [name for name in _needed(system, columns) if name not in columns]:
-        raise ValueError(f"it has no column {missing[0]}")
-    method = _method(_json(given, "method_options", object))
-    if method is not None and isinstance(system, DiscreteSystem):
-        raise ValueError("it has a discrete system and a method")
-    h, t0 = _real(given, "h"), _real(given, "t0")
-    if h <= 0:
-        raise ValueError(f"its step is {h:g}")
     renewed = _json(given, "renewed", list) if "renewed" in given else []
-    if not all(_is_index(lane, count) for lane in renewed):
+    if not all(_is_index(lane, lanes) for lane in renewed):
         raise ValueError("it has renewed lanes that are not there")
+    return {
+        "h": _real(given, "h"), "t0": _real(given, "t0"), "every": _whole(given, "every", 1),
+        "lanes": None if told < 0 else told, "columns": tuple(columns),
+        "renewed": tuple(renewed), "version": _text(given, "software", 1000).split(" ")[-1],
+        "method": _method(_json(given, "method_options", object)),
+    }  # fmt: skip
+
+
+def _fitted(system: System | DiscreteSystem, parts: dict[str, Any], given: Mapping[str, Any]) -> Trajectory:
+    """The run, if everything in it fits its system."""
+    if missing := [name for name in _needed(system, parts["columns"]) if name not in parts["columns"]]:
+        raise ValueError(f"it has no column {missing[0]}")
+    if parts["method"] is not None and isinstance(system, DiscreteSystem):
+        raise ValueError("it has a discrete system and a method")
+    listed = _json(given, "events", list, LONG_TEXT)
     return Trajectory(
-        system=system, method=method, h=h, every=_whole(given, "every", 1), t0=t0, columns=tuple(columns),
-        parameters=_parameters(system, _json(given, "parameters", dict, LONG_TEXT), None if lanes < 0 else lanes),
-        lanes=None if lanes < 0 else lanes, version=_text(given, "software", 1000).split(" ")[-1],
-        events=tuple(_crossing(c, system, count) for c in _json(given, "events", list, LONG_TEXT)),
-        renewed=tuple(renewed), **parts,
-    )  # fmt: skip
+        system=system,
+        parameters=_parameters(system, _json(given, "parameters", dict, LONG_TEXT), parts["lanes"]),
+        events=tuple(_crossing(c, system, len(parts["records"])) for c in listed),
+        **parts,
+    )
 
 
 def _needed(system: System | DiscreteSystem, columns: Collection[str]) -> list[str]:
