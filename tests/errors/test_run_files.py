@@ -195,6 +195,12 @@ def test_files_of_the_version_before_are_read():
     assert np.allclose(back.records, run.records, equal_nan=True, rtol=1e-12) and len(back.events) == 4
 
 
+def test_a_dataset_written_by_xarray_is_a_run(tmp_path):
+    run, path = oscillation(), tmp_path / "run.nc"
+    run.dataset.to_netcdf(path, engine="scipy", format="NETCDF3_64BIT")
+    same(run, da.load(path))
+
+
 def changed(attack, run, path, **attributes):
     """The file of a run with other attributes and the checksum that belongs to them."""
     import damaged_files as files

@@ -38,9 +38,16 @@ _RELATIONS = {
 
 def dumps(system: DiscreteSystem) -> str:
     """A discrete system as JSON text."""
+    data = _data(system)
+    _check(data)
+    return json.dumps(data)
+
+
+def _data(system: DiscreteSystem) -> dict[str, Any]:
+    """A discrete system as plain data."""
     vectors = {name: [pack(e) for e in getattr(system, name)] for name in VECTORS}
     rows = {name: [[pack(e) for e in row] for row in getattr(system, name)] for name in ROWS}
-    data = {
+    return {
         "name": system.name,
         "coordinates": [c.name for c in system.coordinates],
         "entropies": [S.name for S in system.entropies],
@@ -53,8 +60,6 @@ def dumps(system: DiscreteSystem) -> str:
         **vectors,
         **rows,
     }
-    _check(data)
-    return json.dumps(data)
 
 
 def loads(given: str) -> DiscreteSystem:
@@ -62,17 +67,17 @@ def loads(given: str) -> DiscreteSystem:
     data = parsed(given, LARGEST)
     data = {"decimals": [], "fractions": [], **data} if isinstance(data, dict) else data
     _check(data)
-    vectors = {name: tuple(_built(e) for e in data[name]) for name in VECTORS}
-    rows = {name: tuple(tuple(_built(e) for e in row) for row in data[name]) for name in ROWS}
+    vectors = {name: tuple(unpack(e) for e in data[name]) for name in VECTORS}
+    rows = {name: tuple(tuple(unpack(e) for e in row) for row in data[name]) for name in ROWS}
     forces = (vectors.pop("external_minus"), vectors.pop("external_plus"))
     friction = (rows.pop("friction_minus"), rows.pop("friction_plus"))
     numbers = (frozenset(map(serial.unpack, data[kind])) for kind in ("decimals", "fractions"))
-    return DiscreteSystem._made(
+    made = DiscreteSystem._made(
         name=data["name"],
         coordinates=tuple(Coordinate(n) for n in data["coordinates"]),
         entropies=tuple(Entropy(n) for n in data["entropies"]),
         parameters=tuple(serial.unpack(p) for p in data["parameters"]),
-        lagrangian=_built(data["lagrangian"]),
+        lagrangian=unpack(data["lagrangian"]),
         interior=tuple(float.fromhex(c) for c in data["interior"]),
         system=None if data["system"] is None else serial.loads(data["system"]),
         given=Typed(*numbers),
@@ -80,12 +85,7 @@ def loads(given: str) -> DiscreteSystem:
         **vectors,
         **rows,
     )
-
-
-def _built(data: Any) -> Fast:
-    """An expression; SymEngine evaluates it, which must not leave infinity in it or anything else that is no expression."""
-    made = unpack(data)
-    pack(made)
+    _check(_data(made))  # once more, because SymEngine evaluates what it builds
     return made
 
 

@@ -31,6 +31,9 @@ HIGHEST = 1000
 COMPUTED = 200_000
 """Bits of a number that evaluation may compute."""
 
+WIDEST = 100
+"""Factors of a product; its derivative has their square."""
+
 EXPANDED = 10_000
 """Terms of a constraint once it is multiplied out."""
 
@@ -95,6 +98,10 @@ class Part(NamedTuple):
     """Of a term: the key of what is not a number, and the bits of its coefficient."""
     logarithm: float = 0.0
     """What a logarithm in it is multiplied by: exp(n*log(u)) is evaluated to u**n."""
+    coefficient: float = 1.0
+    """What is multiplied by something else in it: 3**(n*u) is evaluated to (3**n)**u."""
+    width: int = 1
+    """The number of its factors."""
 
 
 def refuse(why: str) -> ModelError:
@@ -213,7 +220,7 @@ class Packed:
             self._like_terms(parts)
             return Part(
                 key, value=value, bits=max(p.bits for p in parts), terms=sum(p.terms for p in parts), nodes=nodes,
-                logarithm=max(p.logarithm for p in parts),
+                logarithm=max(p.logarithm for p in parts), coefficient=max(p.coefficient for p in parts),
             )  # fmt: skip
         if head == "log":
             return Part(key, value=value, bits=max(_EVALUATED, parts[0].bits), nodes=nodes, logarithm=1.0)
@@ -223,6 +230,8 @@ class Packed:
 
     def _power(self, key: int, value: float | None, nodes: int, base: Part, exponent: Part) -> Part:
         power = exponent.logarithm if exponent.value is None else abs(exponent.value)
+        if exponent.value is None and base.key != self._key("Exp1") and base is not exponent:
+            power = max(power, exponent.coefficient)
         if (base.value is None or exponent.value is None) and power > HIGHEST:
             raise refuse(f"has an exponent of {power:g}; up to {HIGHEST} are read")
         times = max(1, math.ceil(power))
@@ -231,12 +240,15 @@ class Packed:
         bits = 64 if short else min(max(base.bits, exponent.bits if power != exponent.value else 1) * times, 10**9)
         if bits > COMPUTED:
             raise refuse("has a power whose digits would be too many")
-        return Part(key, value=value, bits=bits, terms=_multinomial(base.terms, times), nodes=nodes)
+        return Part(key, value=value, bits=bits, terms=_multinomial(base.terms, times), nodes=nodes, width=base.width)
 
     def _product(self, key: int, value: float | None, nodes: int, parts: list[Part]) -> Part:
         bits = sum(p.bits for p in parts)
         if bits > COMPUTED:
             raise refuse("has a product whose digits would be too many")
+        width = sum(p.width for p in parts)
+        if width > WIDEST:
+            raise refuse(f"has a product of more than {WIDEST} factors")
         terms = 1
         for p in parts:
             terms = min(terms * p.terms, 10**9)
@@ -245,7 +257,7 @@ class Packed:
         times = math.prod(abs(p.value) for p in parts if p.value is not None)
         return Part(
             key, value=value, bits=bits, terms=terms, nodes=nodes, factors=(self._rest(rest), coefficient),
-            logarithm=times * most if (most := max(p.logarithm for p in parts)) else 0.0,
+            logarithm=times * most if (most := max(p.logarithm for p in parts)) else 0.0, coefficient=times, width=width,
         )  # fmt: skip
 
     def _rest(self, keys: list[int]) -> int:

@@ -63,6 +63,8 @@ def to_dataset(run: Trajectory) -> xarray.Dataset:
     }
     if run.watched is not None:
         variables["run.watched"] = ((axis("watch"), each, axis("event")), run.watched)
+    if not run.system.parameters:  # NetCDF takes an empty axis for an unlimited one
+        del variables["run.parameters"]
     variables["run.records"] = ((each, "time", axis("column")), run.records)
     return xarray.Dataset(variables, coords={"time": run.time}, attrs=_provenance(run))
 
@@ -77,7 +79,6 @@ def _provenance(run: Trajectory) -> dict[str, Any]:
     return {
         "title": run.system.name,
         "software": f"dalembert {run.version}",
-        "format": FORMAT,
         "method": repr(run.method),
         "method_options": json.dumps(_packed(run.method)),
         "h": float(run.h),
@@ -120,7 +121,8 @@ def save(run: Trajectory, path: str | Path) -> Path:
         raise StartError(f"save: {target} has no known suffix. A run is a NetCDF file: {', '.join(SUFFIXES)}.")
     variables = _variables(run.dataset)
     # Whole numbers as text, which has room for 64 bits.
-    attributes = {k: str(v) if isinstance(v, int) else v for k, v in run.dataset.attrs.items()}
+    given = {**run.dataset.attrs, "format": FORMAT}
+    attributes = {k: str(v) if isinstance(v, int) else v for k, v in given.items()}
     attributes["checksum"] = checksum(attributes, {name: v.data for name, v in variables.items()})
     target.parent.mkdir(parents=True, exist_ok=True)
     with _replacing(target) as file:
