@@ -132,6 +132,13 @@ def _processor(process: int) -> float:
     return (int(told[11]) + int(told[12])) / os.sysconf("SC_CLK_TCK")
 
 
+def _is_hung(process: int, number: float, clock: float, processor: float) -> bool:
+    """Whether a case takes too long that began at these times; the clock is 0 while a case is being made."""
+    if not clock:
+        return False
+    return _processor(process) - processor > LIMIT or time.monotonic() - clock > 20 * LIMIT
+
+
 def _watched(kind: str, count: int, seed: int, workers: int) -> tuple[Counter[str], list[tuple[int, str]]]:
     """All cases, in child processes that are replaced when one hangs or dies; and the cases that went wrong."""
     originals()
@@ -177,7 +184,7 @@ def _watched(kind: str, count: int, seed: int, workers: int) -> tuple[Counter[st
                             del running[worker]
                             break
                         note(*result)
-                elif at[1] and (_processor(child.pid) - at[2] > LIMIT or time.monotonic() - at[1] > 20 * LIMIT):
+                elif _is_hung(child.pid, *at):
                     end(worker, "hung")
             except EOFError:
                 end(worker, "crashed")

@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from .run.trajectory import Trajectory
 
 
-LONGEST = 1000
+LONGEST = 2000
 """Characters of a line of a message; of a longer one the beginning and the end are given."""
 
 
