@@ -28,6 +28,9 @@ LONGEST = 4096
 HIGHEST = 1000
 """The largest exponent of something that is not a number."""
 
+NESTED = 64
+"""The largest product of exponents of powers inside one another: SymPy splits such powers into real and imaginary parts."""
+
 COMPUTED = 200_000
 """Bits of a number that evaluation may compute."""
 
@@ -98,8 +101,8 @@ class Part(NamedTuple):
     """Of a term: the key of what is not a number, and the bits of its coefficient."""
     logarithm: float = 0.0
     """What a logarithm in it is multiplied by: exp(n*log(u)) is evaluated to u**n."""
-    coefficient: float = 1.0
-    """What is multiplied by something else in it: 3**(n*u) is evaluated to (3**n)**u."""
+    power: int = 1
+    """The exponent of a power, and the product of those of powers inside it."""
     width: int = 1
     """The number of its factors."""
 
@@ -220,7 +223,7 @@ class Packed:
             self._like_terms(parts)
             return Part(
                 key, value=value, bits=max(p.bits for p in parts), terms=sum(p.terms for p in parts), nodes=nodes,
-                logarithm=max(p.logarithm for p in parts), coefficient=max(p.coefficient for p in parts),
+                logarithm=max(p.logarithm for p in parts),
             )  # fmt: skip
         if head == "log":
             return Part(key, value=value, bits=max(_EVALUATED, parts[0].bits), nodes=nodes, logarithm=1.0)
@@ -230,17 +233,20 @@ class Packed:
 
     def _power(self, key: int, value: float | None, nodes: int, base: Part, exponent: Part) -> Part:
         power = exponent.logarithm if exponent.value is None else abs(exponent.value)
-        if exponent.value is None and base.key != self._key("Exp1") and base is not exponent:
-            power = max(power, exponent.coefficient)
         if (base.value is None or exponent.value is None) and power > HIGHEST:
             raise refuse(f"has an exponent of {power:g}; up to {HIGHEST} are read")
         times = max(1, math.ceil(power))
+        if base.power > 1 and base.power * times > NESTED:
+            raise refuse(f"has powers of powers that multiply to {base.power * times}; up to {NESTED} are read")
         # (-1)**n, 0**n and 1**n stay as short as they are, however large n is.
         short = base.value in (0, 1, -1)
         bits = 64 if short else min(max(base.bits, exponent.bits if power != exponent.value else 1) * times, 10**9)
         if bits > COMPUTED:
             raise refuse("has a power whose digits would be too many")
-        return Part(key, value=value, bits=bits, terms=_multinomial(base.terms, times), nodes=nodes, width=base.width)
+        return Part(
+            key, value=value, bits=bits, terms=_multinomial(base.terms, times), nodes=nodes, width=base.width,
+            power=min(base.power * times, 10**9),
+        )  # fmt: skip
 
     def _product(self, key: int, value: float | None, nodes: int, parts: list[Part]) -> Part:
         bits = sum(p.bits for p in parts)
@@ -257,7 +263,8 @@ class Packed:
         times = math.prod(abs(p.value) for p in parts if p.value is not None)
         return Part(
             key, value=value, bits=bits, terms=terms, nodes=nodes, factors=(self._rest(rest), coefficient),
-            logarithm=times * most if (most := max(p.logarithm for p in parts)) else 0.0, coefficient=times, width=width,
+            logarithm=times * most if (most := max(p.logarithm for p in parts)) else 0.0, width=width,
+            power=max(p.power for p in parts),
         )  # fmt: skip
 
     def _rest(self, keys: list[int]) -> int:
