@@ -8,8 +8,30 @@ if TYPE_CHECKING:
     from .run.trajectory import Trajectory
 
 
+LONGEST = 2000
+"""Characters of a line of a message; of a longer one the beginning and the end are given."""
+
+
+def shortened(message: str) -> str:
+    """A message without the middle of its long lines: expressions and arrays that were given may be of any length.
+
+    The end is kept because it says what to do.
+    """
+    return "\n".join(map(_short_line, message.split("\n")))
+
+
+def _short_line(line: str) -> str:
+    if len(line) <= LONGEST:
+        return line
+    head, tail = line[: 2 * LONGEST // 3], line[-LONGEST // 4 :]
+    return f"{head} ... ({len(line) - len(head) - len(tail):,} of {len(line):,} characters left out) ... {tail}"
+
+
 class DalembertError(Exception):
     """Root of every error this package raises on purpose."""
+
+    def __init__(self, message: object = "", *more: object):
+        super().__init__(shortened(str(message)), *more)
 
 
 class ModelError(DalembertError, ValueError):
@@ -34,3 +56,6 @@ class SimulationError(DalembertError, RuntimeError):
 
 class ModelWarning(UserWarning):
     """Something that is legal but almost certainly not what was meant."""
+
+    def __init__(self, message: object = "", *more: object):
+        super().__init__(shortened(str(message)), *more)

@@ -39,7 +39,9 @@ def test_load_of_a_file_of_another_program(tmp_path):
 
     path = tmp_path / "weather.nc"
     xarray.Dataset({"rain": ("day", np.ones(3))}).to_netcdf(path, engine="scipy")
-    assert told(StartError, lambda: da.load(path)) == f"load: {path} is not a run saved by dalembert ('model_kind')."
+    assert told(StartError, lambda: da.load(path)) == (
+        f"load: {path} is not a run saved by dalembert, or it is damaged: it has no text model_kind."
+    )
 
 
 @pytest.mark.parametrize("content", [b"", b"not a NetCDF file"])
@@ -47,7 +49,8 @@ def test_load_of_a_file_that_is_not_netcdf(tmp_path, content):
     path = tmp_path / "notes.nc"
     path.write_bytes(content)
     message = told(StartError, lambda: da.load(path))
-    assert message.startswith(f"load: {path} is not a run saved by dalembert (")  # the rest is SciPy's sentence
+    why = "it is no NetCDF 3 file" if content else "it is truncated"
+    assert message == f"load: {path} is not a run saved by dalembert, or it is damaged: {why}."
 
 
 def simulated(potential):

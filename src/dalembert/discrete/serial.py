@@ -8,18 +8,27 @@ SymEngine may regroup a sum when it is built again; then the two are equal in va
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from functools import cache
 from typing import Any
 
 from ..decide.decimals import Typed
 from ..errors import ModelError
 from ..model import serial
-from ..model.coordinates import Coordinate, Entropy
+from ..model.coordinates import Coordinate, Entropy, step, time
+from ..model.packed import Packed, parsed, refuse
+from ..model.serial import fields, listed, names, parameter, text
 from ..symbolic import Fast, fast
 from .system import DiscreteSystem, _all_forces
 
 ROWS = ("variations", "friction_minus", "friction_plus")
+FIELDS = (
+    "name", "coordinates", "entropies", "parameters", "lagrangian", "interior", "system", "decimals", "fractions",
+)  # fmt: skip
 VECTORS = ("constraints", "force_interior", "entropy_laws", "external_minus", "external_plus")
+
+LARGEST = 1_000_000
+"""Operations, symbols and numbers of a discrete system: every stage of a method has those of the system."""
 
 _CONSTANTS = ("Pi", "Exp1", "BooleanTrue", "BooleanFalse")
 _RELATIONS = {
@@ -29,34 +38,41 @@ _RELATIONS = {
 
 def dumps(system: DiscreteSystem) -> str:
     """A discrete system as JSON text."""
+    data = _data(system)
+    _check(data)
+    return json.dumps(data)
+
+
+def _data(system: DiscreteSystem) -> dict[str, Any]:
+    """A discrete system as plain data."""
     vectors = {name: [pack(e) for e in getattr(system, name)] for name in VECTORS}
     rows = {name: [[pack(e) for e in row] for row in getattr(system, name)] for name in ROWS}
-    return json.dumps(
-        {
-            "name": system.name,
-            "coordinates": [c.name for c in system.coordinates],
-            "entropies": [S.name for S in system.entropies],
-            "parameters": [serial.pack(p) for p in system.parameters],
-            "lagrangian": pack(system.lagrangian),
-            "interior": [float(c).hex() for c in system.interior],
-            "system": None if system.system is None else serial.dumps(system.system),
-            "decimals": [serial.pack(r) for r in sorted(system.given.decimals)],
-            "fractions": [serial.pack(r) for r in sorted(system.given.fractions)],
-            **vectors,
-            **rows,
-        }
-    )
+    return {
+        "name": system.name,
+        "coordinates": [c.name for c in system.coordinates],
+        "entropies": [S.name for S in system.entropies],
+        "parameters": [serial.pack(p) for p in system.parameters],
+        "lagrangian": pack(system.lagrangian),
+        "interior": [float(c).hex() for c in system.interior],
+        "system": None if system.system is None else serial.dumps(system.system),
+        "decimals": [serial.pack(r) for r in sorted(system.given.decimals)],
+        "fractions": [serial.pack(r) for r in sorted(system.given.fractions)],
+        **vectors,
+        **rows,
+    }
 
 
-def loads(text: str) -> DiscreteSystem:
-    """The discrete system that `dumps` made the text from."""
-    data = json.loads(text)
+def loads(given: str) -> DiscreteSystem:
+    """The discrete system that `dumps` made the text from; a ModelError if the data are no discrete system."""
+    data = parsed(given, LARGEST)
+    data = {"decimals": [], "fractions": [], **data} if isinstance(data, dict) else data
+    _check(data)
     vectors = {name: tuple(unpack(e) for e in data[name]) for name in VECTORS}
     rows = {name: tuple(tuple(unpack(e) for e in row) for row in data[name]) for name in ROWS}
     forces = (vectors.pop("external_minus"), vectors.pop("external_plus"))
     friction = (rows.pop("friction_minus"), rows.pop("friction_plus"))
-    numbers = (frozenset(map(serial.unpack, data.get(kind, []))) for kind in ("decimals", "fractions"))
-    return DiscreteSystem._made(
+    numbers = (frozenset(map(serial.unpack, data[kind])) for kind in ("decimals", "fractions"))
+    made = DiscreteSystem._made(
         name=data["name"],
         coordinates=tuple(Coordinate(n) for n in data["coordinates"]),
         entropies=tuple(Entropy(n) for n in data["entropies"]),
@@ -69,6 +85,68 @@ def loads(text: str) -> DiscreteSystem:
         **vectors,
         **rows,
     )
+    _check(_data(made))  # once more, because SymEngine evaluates what it builds
+    return made
+
+
+def _check(data: Any) -> None:
+    """Raise a ModelError if the data are not those of a discrete system."""
+    fields(data, (*FIELDS, *VECTORS, *ROWS), "a discrete system")
+    text(data["name"])
+    q, S = names(data["coordinates"]), names(data["entropies"])
+    if not q or set(q) & set(S):
+        raise ModelError("the discrete system in the file has no coordinates, or an entropy of the same name.")
+    constants = [parameter(p).name for p in listed(data["parameters"])]
+    if len({*q, *S, *constants}) < len(q) + len(S) + len(constants):
+        raise ModelError("the discrete system in the file has two symbols of one name.")
+    if data["system"] is not None:
+        text(data["system"], 2**24)
+    for number in (*listed(data["decimals"]), *listed(data["fractions"])):
+        _rational(number)
+    for place in listed(data["interior"]):
+        Packed(_nothing).expression(text(place))
+    _check_expressions(data, q, S, constants, len(data["interior"]))
+
+
+def _check_expressions(data: Any, q: list[str], S: list[str], constants: list[str], interior: int) -> None:
+    """Every expression has known symbols, and there are as many of each kind as there should be."""
+    n = len(q)
+    inner = [f"{c}.interior.{i + 1}" for c in (*q, *S) for i in range(interior)]
+    slots = [f"{c}.at({k})" for c in (*q, *S) for k in (0, 1)]
+    known = {*slots, *inner, *constants, time.name, step.name}
+    packed = Packed(_symbols(known), is_flat=True, largest=LARGEST)
+    laws = listed(data["constraints"])
+    sizes = {"constraints": len(laws), "force_interior": n * interior, "entropy_laws": len(S)}
+    sizes |= {"external_minus": n, "external_plus": n}
+    for e in (data["lagrangian"], *(e for name in VECTORS for e in listed(data[name], sizes[name]))):
+        packed.expression(e)
+    for name in ("friction_minus", "friction_plus"):
+        for e in (e for row in listed(data[name], len(S)) for e in listed(row, n)):
+            packed.expression(e)
+    packed.symbol = _symbols({*known, *q, *S})  # one-forms are taken at the nodes
+    for e in (e for row in listed(data["variations"], len(laws)) for e in listed(row, n)):
+        packed.expression(e)
+
+
+def _symbols(known: set[str]) -> Callable[[list[Any]], bool]:
+    def symbol(data: list[Any]) -> bool:
+        if data[0] != "Symbol":
+            return False
+        if len(data) != 2 or data[1] not in known:
+            raise refuse(f"has an unknown symbol {str(data[1:])[:40]}")
+        return True
+
+    return symbol
+
+
+def _nothing(data: list[Any]) -> bool:
+    return False
+
+
+def _rational(data: Any) -> None:
+    if not isinstance(data, list) or not data or not isinstance(data[0], int):
+        raise refuse("has something else where a decimal is expected")
+    Packed(_nothing).expression(data)
 
 
 def pack(expression: Fast) -> Any:
@@ -90,7 +168,7 @@ def pack(expression: Fast) -> Any:
 
 
 def unpack(data: Any) -> Fast:
-    """The expression that `pack` made the data from."""
+    """The expression that `pack` made the data from, which have been checked."""
     import symengine
 
     if isinstance(data, str):

@@ -1,16 +1,24 @@
-"""A System as plain data and back, so that a file can hold one. Nothing in the data is ever executed."""
+"""A System as plain data and back, so that a file can hold one. Nothing in the data is ever executed.
+
+What is read is checked against `packed` and the shape of the data before a system is made of it; what is written too, so
+that whatever is saved can be loaded.
+"""
 
 from __future__ import annotations
 
 import json
+import re
+from collections.abc import Collection
 from typing import Any
 
 import sympy
 from mpmath.libmp import prec_to_dps, to_str
 from sympy import Expr
+from sympy.core.assumptions import _assume_defined
 
 from ..errors import ModelError
 from . import coordinates as symbols
+from .packed import EXPANDED, SYMBOL, Packed, parsed, refuse
 from .system import System
 
 _SYMBOLS = {
@@ -35,7 +43,10 @@ _OPERATIONS: dict[str, Any] = {
         sympy.erfc, sympy.gamma, sympy.loggamma, sympy.StrictLessThan, sympy.LessThan, sympy.StrictGreaterThan,
         sympy.GreaterThan, sympy.Equality, sympy.Unequality, sympy.And, sympy.Or, sympy.Not, sympy.ITE, sympy.Piecewise,
     )
-} | {"ExprCondPair": lambda e, c: (e, c)}  # fmt: skip
+} | {"ExprCondPair": tuple}  # fmt: skip
+
+CHECKED = 3000
+"""Systems of up to so many operations are checked once more as if they were stated; that takes long for larger ones."""
 
 _CONSTANTS = {"Pi": sympy.pi, "Exp1": sympy.E, "BooleanTrue": sympy.true, "BooleanFalse": sympy.false}
 
@@ -62,7 +73,7 @@ def pack(expression: Any) -> Any:
 
 
 def unpack(data: Any) -> Any:
-    """The expression that `pack` made the data from."""
+    """The expression that `pack` made the data from, which have been checked; as it was, so without evaluating anything."""
     if isinstance(data, str):
         return _CONSTANTS[data] if data in _CONSTANTS else sympy.Float(float.fromhex(data))
     head, *rest = data
@@ -74,7 +85,8 @@ def unpack(data: Any) -> Any:
         return _SYMBOLS[head](rest[0], **{k: bool(v) for k, v in rest[1].items()})
     if head not in _OPERATIONS:
         raise ModelError(f"the file names an unknown operation {head!r}.")
-    return _OPERATIONS[head](*map(unpack, rest))
+    args = map(unpack, rest)
+    return tuple(args) if head == "ExprCondPair" else _OPERATIONS[head](*args, evaluate=False)
 
 
 def dumps(system: System) -> str:
@@ -103,25 +115,24 @@ def dumps(system: System) -> str:
         "constraints": [typed(c.expression) for c in system.constraints],
         "variations": [typed(w) for w in rows] if system.has_own_variations else None,
     }
+    _checked(data)
     return json.dumps(data)
 
 
 def loads(text: str) -> System:
-    """The system that `dumps` made the text from."""
-    data = json.loads(text)
-
-    def expression(packed: Any) -> Expr:
-        return unpack(packed)
-
+    """The system that `dumps` made the text from; a ModelError if the data are no system."""
+    data = parsed(text)
+    size = _checked(data).nodes
     return System(
         data["name"],
         [symbols.Coordinate(n) for n in data["coordinates"]],
-        **{role: expression(e) for role, e in data["energies"].items()},
+        **{role: unpack(e) for role, e in data["energies"].items()},
         **_thermal(data["thermal"], data["coordinates"]),
-        forces={symbols.Coordinate(n): expression(f) for n, f in data["forces"].items()},
-        dissipation=expression(data["dissipation"]),
-        constraints=[expression(c) for c in data["constraints"]],
-        variations=None if data["variations"] is None else [expression(w) for w in data["variations"]],
+        forces={symbols.Coordinate(n): unpack(f) for n, f in data["forces"].items()},
+        dissipation=unpack(data["dissipation"]),
+        constraints=[unpack(c) for c in data["constraints"]],
+        variations=None if data["variations"] is None else [unpack(w) for w in data["variations"]],
+        _by_value=size <= CHECKED,
     )
 
 
@@ -137,3 +148,99 @@ def _thermal(data: Any, coordinates: list[str]) -> dict[str, Any]:
         "heat": dict(zip(S, map(unpack, data["heat"]), strict=True)),
         "conduction": {(unpack(a), unpack(b)): unpack(k) for a, b, k in data["conduction"]},
     }
+
+
+def _checked(data: Any) -> Packed:
+    """Raise a ModelError if the data are not those of a system."""
+    expected = ("name", "coordinates", "energies", "thermal", "forces", "dissipation", "constraints", "variations")
+    fields(data, expected, "a system")
+    text(data["name"])
+    q, packed = names(data["coordinates"]), Packed(_symbol)
+    if not q:
+        raise ModelError("the system in the file has no coordinates.")
+    energies = data["energies"]
+    if not isinstance(energies, dict) or set(energies) not in ({"lagrangian"}, {"kinetic", "potential"}):
+        raise ModelError("the system in the file has neither a Lagrangian nor a kinetic and a potential energy.")
+    fields(data["forces"], q, "the forces")
+    for e in (*energies.values(), *data["forces"].values(), data["dissipation"]):
+        packed.expression(e)
+    rows = [*listed(data["constraints"])]
+    if data["variations"] is not None:
+        rows += listed(data["variations"], len(rows))
+    for e in rows:
+        packed.expression(e, EXPANDED)
+    if data["thermal"] is not None:
+        _check_thermal(data["thermal"], q, packed)
+    return packed
+
+
+def _check_thermal(data: Any, q: list[str], packed: Packed) -> None:
+    fields(data, ("entropies", "internal_energy", "friction", "heat", "conduction"), "the thermal part")
+    S = names(data["entropies"])
+    packed.expression(data["internal_energy"])
+    rows = [listed(row, len(q)) for row in listed(data["friction"], len(S))]
+    conductors = [listed(c, 3) for c in listed(data["conduction"])]
+    for e in (*listed(data["heat"], len(S)), *(e for row in (*rows, *conductors) for e in row)):
+        packed.expression(e)
+
+
+# what every model in a file is made of
+def fields(data: Any, expected: Collection[str], what: str) -> None:
+    """Raise a ModelError if the data are not a record with these fields, and no others."""
+    if not isinstance(data, dict) or set(data) != set(expected):
+        given = ", ".join(sorted(map(str, data)))[:200] if isinstance(data, dict) else type(data).__name__
+        raise ModelError(f"{what} has the fields {', '.join(expected)}; found {given or 'none'}.")
+
+
+def listed(data: Any, count: int | None = None) -> list[Any]:
+    """The data, if they are a list of so many entries."""
+    if not isinstance(data, list) or (count is not None and len(data) != count):
+        told = f"a list of {len(data)}" if isinstance(data, list) else f"a {type(data).__name__}"
+        expected = "a list" if count is None else f"a list of {count}"
+        raise ModelError(f"the model has {told} where {expected} is expected.")
+    return data
+
+
+def text(data: Any, longest: int = 10_000) -> str:
+    """The data, if they are a text."""
+    if not isinstance(data, str) or len(data) > longest:
+        given = f"{len(data)} characters" if isinstance(data, str) else f"a {type(data).__name__}"
+        raise ModelError(f"the model has {given} where a text of at most {longest} is expected.")
+    return data
+
+
+def names(data: Any, most: int = 10_000) -> list[str]:
+    """The data, if they are names of symbols, each once."""
+    for name in listed(data):
+        if not isinstance(name, str) or not SYMBOL.fullmatch(name) or name == symbols.time.name:
+            raise ModelError(f"the model has {str(name)[:40]!r} where the name of a coordinate is expected.")
+    if len(set(data)) < len(data) or len(data) > most:
+        raise ModelError(f"the model names a coordinate twice, or more than {most} of them.")
+    return list(data)
+
+
+_NAMES = {
+    "Coordinate": SYMBOL, "Entropy": SYMBOL, "Parameter": SYMBOL, "Velocity": re.compile(rf"{SYMBOL.pattern}\.dot", re.ASCII),
+    "_Time": re.compile("t"),
+}  # fmt: skip
+
+
+def _symbol(data: list[Any]) -> bool:
+    """Whether [kind, name, assumptions] is a symbol of a system; an error if it should be one."""
+    if data[0] not in _SYMBOLS:
+        return False
+    kind, *rest = data
+    if kind not in _NAMES or len(rest) != 2 or not isinstance(rest[0], str) or not _NAMES[kind].fullmatch(rest[0]):
+        raise refuse(f"has a {kind} that is no symbol of a system")
+    given = rest[1]
+    if not isinstance(given, dict) or not all(k in _assume_defined and isinstance(v, bool) for k, v in given.items()):
+        raise refuse(f"has assumptions about {rest[0]} that are none")
+    return True
+
+
+def parameter(data: Any) -> symbols.Parameter:
+    """The parameter that `pack` made the data from."""
+    if not isinstance(data, list) or not data or data[0] != "Parameter" or not _symbol(data):
+        raise refuse("has something else where a parameter is expected")
+    made: symbols.Parameter = unpack(data)
+    return made

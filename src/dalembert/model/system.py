@@ -79,6 +79,7 @@ class System:
         dissipation: Any = 0,
         constraints: Sequence[Any] = (),
         variations: Sequence[Any] | None = None,
+        _by_value: bool = True,  # False: as large systems are loaded, which were checked when they were made
     ):
         q = checks.coordinates(coordinates)
         S = thermo.entropies(entropies, q)
@@ -108,6 +109,8 @@ class System:
             variations=_variations(variations, rows, q, checked),
         )
         self._put(parameters=checks.parameters(self.expressions(), q), _typed=typed)
+        if not _by_value:
+            return
         thermo.check(self)
         branches.check(self.name, rows, q)
         checks.substituted_constraint(self)

@@ -15,6 +15,7 @@ from ..model.system import System
 from ..theory import pointwise as maps
 from ..theory.hamilton import HamiltonianForm
 from .adaptive import Adaptive, Left
+from .memory import check_fits
 from .nodes import checked_nodes
 from .plan import Plan
 from .simulate import _checked, _step_size, _steps
@@ -56,6 +57,7 @@ def solve_hamilton(
     q = system.coordinates
     names = (*(c.name for c in q), *(p.name for p in form.momenta), *(c.dot.name for c in q))
     names += tuple(f"multiplier.{a + 1}" for a in range(len(system.constraints)))
+    check_fits(plan, len(states), len(names))
     records = np.full((len(states), len(plan.times), len(names)), np.nan)
     codes = np.zeros((len(states), STATUS_WIDTH), dtype=np.int64)
     compiled = PointMap(form.flow())

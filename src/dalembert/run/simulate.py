@@ -22,6 +22,7 @@ from ..model.system import System
 from ..theory import pointwise as maps
 from .events import Event, Stretches
 from .finite import ended_where_not_finite
+from .memory import check_fits
 from .nodes import checked_nodes
 from .plan import Plan, check_method
 from .progress import Progress, Report, chunks
@@ -149,12 +150,14 @@ def _start(system: System | DiscreteSystem, given: Any, values: dict[str, Array]
 
 def _by_reference(plan: Plan, start: Start) -> Trajectory:
     plan.one_position(start)
+    check_fits(plan, len(start.q), 2 * start.q.shape[1] + start.entropies.shape[1])
     return solve_reference(plan, start)
 
 
 def _computed(plan: Plan, carry: Array, events: Sequence[Event], watched: Array | None = None) -> Trajectory:
     """The motion, watched if there are events; `watched` is what a run that is continued knows of them."""
     stepper, system = plan.stepper(), plan.system
+    check_fits(plan, len(carry), stepper.width)
     expected = expected_velocities(stepper.stepmap, system, carry)
     run = _with_events(plan, stepper, carry, events, watched) if events else _advance(plan, stepper, carry)
     if isinstance(system, System) and (near := near_columns(stepper.stepmap, system)):

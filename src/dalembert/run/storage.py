@@ -4,9 +4,14 @@ from __future__ import annotations
 
 import inspect
 import json
+import os
+import secrets
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
 
@@ -17,18 +22,25 @@ from ..methods import REGISTRY
 from ..methods.base import Method
 from ..model import serial
 from ..model.system import System
-from .events import Crossing
+from . import netcdf
+from .saved import FORMAT, MOST_COEFFICIENTS, checksum, read
 from .trajectory import Trajectory
 
 if TYPE_CHECKING:
     import xarray
+
+SUFFIXES = (".nc", ".cdf", ".netcdf")
+"""Those of NetCDF files."""
 
 
 def to_dataset(run: Trajectory) -> xarray.Dataset:
     """Named variables for people (positions, velocities, momenta, multipliers, energy), `records` for `load`."""
     import xarray
 
-    over = ("time",) if run.lanes is None else ("lane", "time")
+    def axis(name: str) -> str:
+        return _free(name, run)
+
+    each, over = axis("run"), ("time",) if run.lanes is None else ("lane", "time")
     variables: dict[str, Any] = {}
     for q in run.system.coordinates:
         variables[q.name] = (over, run[q])
@@ -37,28 +49,28 @@ def to_dataset(run: Trajectory) -> xarray.Dataset:
     for S in run.system.entropies:
         variables[S.name] = (over, run[S], {"long_name": f"entropy {S}"})
     if run.system.constraints:
-        variables[_free("multipliers", run)] = ((*over, "constraint"), run.multipliers)
+        variables[_free("multipliers", run)] = ((*over, axis("constraint")), run.multipliers)
     if isinstance(run.system, System):
         variables[_free("energy", run)] = (over, run.energy, {"long_name": "energy (Jacobi integral)"})
     variables |= {
-        _free("status", run): (("run",), run.codes[:, 0].astype(np.int32), {"long_name": "0: every step converged"}),
-        "run.last_step": (("run",), run.codes[:, 1].astype(np.int32)),
-        "run.iterations": (("run",), run.codes[:, 2].astype(float)),
-        "run.corrections": (("run",), run.codes[:, 3].astype(float)),
-        "run.residual": (("run",), run.residual),
-        "run.parameters": (("run", "parameter"), run._parameter_rows),
-        "run.carry": (("run", "carried"), run.carry),
-        "run.records": (("run", "time", "column"), run.records),
+        _free("status", run): ((each,), run.codes[:, 0].astype(np.int32), {"long_name": "0: every step converged"}),
+        "run.last_step": ((each,), run.codes[:, 1]),
+        "run.iterations": ((each,), run.codes[:, 2].astype(float)),
+        "run.corrections": ((each,), run.codes[:, 3].astype(float)),
+        "run.residual": ((each,), run.residual),
+        "run.parameters": ((each, axis("parameter")), run._parameter_rows),
+        "run.carry": ((each, axis("carried")), run.carry),
     }
     if run.watched is not None:
-        variables["run.watched"] = (("watch", "run", "event"), run.watched)
+        variables["run.watched"] = ((axis("watch"), each, axis("event")), run.watched)
     if not run.system.parameters:  # NetCDF takes an empty axis for an unlimited one
         del variables["run.parameters"]
+    variables["run.records"] = ((each, "time", axis("column")), run.records)
     return xarray.Dataset(variables, coords={"time": run.time}, attrs=_provenance(run))
 
 
 def _free(name: str, run: Trajectory) -> str:
-    """The name of a quantity, unless a coordinate has it."""
+    """The name of a quantity or an axis, unless a coordinate has it."""
     return f"run.{name}" if any(q.name == name for q in (*run.system.coordinates, *run.system.entropies)) else name
 
 
@@ -69,9 +81,9 @@ def _provenance(run: Trajectory) -> dict[str, Any]:
         "software": f"dalembert {run.version}",
         "method": repr(run.method),
         "method_options": json.dumps(_packed(run.method)),
-        "h": run.h,
+        "h": float(run.h),
         "every": run.every,
-        "t0": run.t0,
+        "t0": float(run.t0),
         "first_step": run.begin,
         "lanes": -1 if run.lanes is None else run.lanes,
         "model": _model(run.system),
@@ -89,6 +101,8 @@ def _model(system: System | DiscreteSystem) -> str:
 
 def _packed(value: Any) -> Any:
     """A method as its name and options, those again packed; of a user's own method, or one made of it, nothing."""
+    if isinstance(value, tuple | list) and len(value) > MOST_COEFFICIENTS:
+        return None
     if not isinstance(value, Method):
         return value
     if type(value) not in REGISTRY.values():
@@ -100,56 +114,78 @@ def _packed(value: Any) -> Any:
     return None if own else {"method": type(value).__name__, "options": options}
 
 
-def _unpacked(data: Any) -> Any:
-    if isinstance(data, dict):
-        return REGISTRY[data["method"]](**{k: _unpacked(v) for k, v in data["options"].items()})
-    return data
-
-
 def save(run: Trajectory, path: str | Path) -> Path:
-    """Write a NetCDF file."""
+    """Write a NetCDF file: the whole of it or nothing, so that an earlier file of the name is lost in no case."""
     target = Path(path)
+    if target.suffix not in SUFFIXES:
+        raise StartError(f"save: {target} has no known suffix. A run is a NetCDF file: {', '.join(SUFFIXES)}.")
+    variables = _variables(run.dataset)
+    # Whole numbers as text, which has room for 64 bits.
+    given = {**run.dataset.attrs, "format": FORMAT}
+    attributes = {k: str(v) if isinstance(v, int) else v for k, v in given.items()}
+    attributes["checksum"] = checksum(attributes, {name: v.data for name, v in variables.items()})
     target.parent.mkdir(parents=True, exist_ok=True)
-    run.dataset.to_netcdf(target, engine="scipy", format="NETCDF3_64BIT")
+    with _replacing(target) as file:
+        netcdf.write(file, attributes, variables)
     return target
+
+
+def _variables(dataset: xarray.Dataset) -> dict[str, netcdf.Variable]:
+    """The arrays of a dataset; those of 64-bit integers as pairs of 32 bits, the upper ones first."""
+    found = {}
+    for name, v in dataset.variables.items():
+        data, axes = v.values, tuple(map(str, v.dims))
+        if data.dtype == np.int64:
+            halves = np.stack([data >> 32, data & (2**32 - 1)], axis=-1)
+            data, axes = halves.astype(np.uint32).view(np.int32), (*axes, "run.half")
+        found[str(name)] = netcdf.Variable(axes, data, v.attrs)
+    return found
+
+
+@contextmanager
+def _replacing(target: Path) -> Iterator[BinaryIO]:
+    """A file that becomes the target once it is complete, with the permissions of the one it replaces."""
+    target = Path(os.path.realpath(target))  # a link stays one
+    mode = None
+    if target.exists():
+        if not target.is_file() or not os.access(target, os.W_OK):
+            raise StartError(f"save: {target} is not a file that may be written. Save under another name.")
+        mode = stat.S_IMODE(target.stat().st_mode)
+    draft = target.with_name(f".dalembert-{os.getpid()}-{secrets.token_hex(8)}.tmp")
+    try:
+        with open(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666), "wb") as file:
+            if mode is not None:
+                os.chmod(draft, mode)
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(draft, target)
+    except OSError as error:
+        raise StartError(f"save: {target} cannot be written: {error.strerror or error}.") from error
+    finally:
+        draft.unlink(missing_ok=True)
+    _settle(target.parent)
+
+
+def _settle(folder: Path) -> None:
+    """Have the new name written to disk, where folders can be."""
+    try:
+        handle = os.open(folder, os.O_RDONLY)
+    except OSError:
+        return
+    try:
+        os.fsync(handle)
+    except OSError:
+        pass
+    finally:
+        os.close(handle)
 
 
 def load(path: str | Path) -> Trajectory:
     """Read back a run saved by `Trajectory.save`, complete with its system."""
-    import xarray
-
     source = Path(path)
     if not source.exists():
         raise StartError(f"load: there is no file {source}. Save a run with run.save({str(source)!r}) first.")
-    try:
-        with xarray.open_dataset(source, engine="scipy") as opened:
-            data = opened.load()
-        given = data.attrs
-        kind = given["model_kind"]
-        system = (discrete_serial if kind == "DiscreteSystem" else serial).loads(given["model"])
-    except (KeyError, TypeError, ValueError, OSError) as error:
-        first = (str(error).splitlines() or [type(error).__name__])[0]
-        raise StartError(f"load: {source} is not a run saved by dalembert ({first[:80]}).") from None
-    status = "run.status" if "run.status" in data else "status"
-    names = (status, "run.last_step", "run.iterations", "run.corrections")
-    codes = np.stack([data[k].values.astype(np.int64) for k in names], axis=1)
-    return Trajectory(
-        system=system,
-        method=_unpacked(json.loads(given["method_options"])),
-        h=float(given["h"]),
-        every=int(given["every"]),
-        time=data["time"].values.astype(float),
-        parameters={k: np.asarray(v, dtype=float) for k, v in json.loads(given["parameters"]).items()},
-        records=np.ascontiguousarray(data["run.records"].values, dtype=float),
-        columns=tuple(json.loads(given["columns"])),
-        codes=codes,
-        residual=data["run.residual"].values.astype(float),
-        lanes=None if int(given["lanes"]) < 0 else int(given["lanes"]),
-        carry=np.ascontiguousarray(data["run.carry"].values, dtype=float),
-        begin=int(given["first_step"]),
-        t0=float(given["t0"]),
-        version=str(given["software"]).split()[-1],
-        events=tuple(Crossing(**c) for c in json.loads(given["events"])),
-        renewed=tuple(json.loads(given.get("renewed", "[]"))),
-        watched=data["run.watched"].values.astype(float) if "run.watched" in data else None,
-    )
+    if not source.is_file():
+        raise StartError(f"load: {source} is not a file. Give the path of a run that was saved.")
+    return read(source)
