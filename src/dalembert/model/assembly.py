@@ -278,6 +278,11 @@ def _turned(orientation: Orientation, symbols: dict[Any, Any]) -> Any:
 
 
 def _displaced(body: Body, along: Any, by: Coordinate) -> Body:
+    if along is not None and len(vector(along, "release (along)")) != body.dimension:
+        raise ModelError(
+            f"release (along): got {list(along)} for a {body.shown} whose position has {body.dimension} components. Give as "
+            f"many: release(body, along={[1, *[0] * (body.dimension - 1)]})."
+        )
     if along is not None:
         return body.moved(times(by, unit(vector(along, "release (along)"))))
     if not isinstance(body, PlaneBody):

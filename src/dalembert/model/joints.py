@@ -14,7 +14,7 @@ import sympy
 from sympy import Expr
 
 from ..decide.zero import vanishes
-from ..errors import ModelError
+from ..errors import ModelError, told
 from . import checks
 from .kinematics import Vector, collected, cross, dot, left, minus, plus, times, unit, vector
 from .loads import length
@@ -160,19 +160,28 @@ class Contact:
     at:     where: a position, or a point of the body; by default its mass centre
     along:  the directions, by default the axes; Contact(rod, O) is a hinge, Contact(disc, P, [n]) a smooth contact
     by:     the body that exerts it, and feels the opposite; by default the ground
+    name:   what to call it where its components are listed, "hinge A"
     """
 
     on: Body
     at: Any = None
     along: Sequence[Any] | None = None
     by: Body | None = None
+    name: str = ""
 
     def __post_init__(self) -> None:
         if not isinstance(self.on, Body):
             raise ModelError(f"Contact: got {self.on!r}. Expected the body that the reaction acts on.")
         at = self.on.centre if self.at is None else place(self.at, "Contact").position
         axes = [tuple(int(i == k) for i in range(len(at))) for k in range(len(at))]
-        directions = [vector(e, "Contact (along)") for e in (axes if self.along is None else self.along)]
+        _exerting(self.by, "Contact")
+        directions = [vector(e, "Contact (along)") for e in (axes if self.along is None else _several(self.along))]
+        for e in (at, *directions):
+            if len(e) != self.on.dimension:
+                raise ModelError(
+                    f"Contact: got {list(e)} for a body whose position has {self.on.dimension} components. Write all in the "
+                    f"plane, [x, y], or all in space, [x, y, z]."
+                )
         object.__setattr__(self, "at", at)
         object.__setattr__(self, "along", tuple(directions))
 
@@ -183,6 +192,21 @@ class Clamp:
 
     on: Body
     by: Body | None = None
+    name: str = ""
 
     def __post_init__(self) -> None:
         _turning(self.on, "Clamp")
+        _exerting(self.by, "Clamp")
+
+
+def _exerting(by: Any, role: str) -> None:
+    if not (by is None or isinstance(by, Body)):
+        raise ModelError(
+            f"{role} (by): got {told(by)}. Expected the body that exerts the reaction, or None: the ground."
+        )
+
+
+def _several(along: Any) -> list[Any]:
+    if isinstance(along, str | Expr) or not isinstance(along, Sequence | sympy.MatrixBase):
+        raise ModelError(f"Contact (along): got {told(along)}. Expected a list of directions: along=[[1, 0], [0, 1]].")
+    return list(along)

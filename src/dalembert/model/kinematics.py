@@ -62,13 +62,23 @@ def rates(v: Vector) -> Vector:
     return tuple(rate(e) for e in v)
 
 
+def _alike(a: Sequence[Expr], b: Sequence[Expr]) -> None:
+    if len(a) != len(b):
+        raise ModelError(
+            f"[{', '.join(map(str, a))}] has {len(a)} components, [{', '.join(map(str, b))}] has {len(b)}. Write both in the "
+            f"plane, [x, y], or both in space, [x, y, z]."
+        )
+
+
 def dot(a: Sequence[Expr], b: Sequence[Expr]) -> Expr:
     """a . b"""
+    _alike(a, b)
     return sympy.Add(*(x * y for x, y in zip(a, b, strict=True)))
 
 
 def plus(a: Vector, b: Vector) -> Vector:
     """a + b"""
+    _alike(a, b)
     return tuple(x + y for x, y in zip(a, b, strict=True))
 
 
@@ -84,6 +94,7 @@ def minus(a: Vector, b: Vector) -> Vector:
 
 def cross(a: Vector, b: Vector) -> Vector:
     """a x b: three components in space, one (along the normal) in the plane."""
+    _alike(a, b)
     if len(a) == 2:
         return (a[0] * b[1] - a[1] * b[0],)
     return (a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0])

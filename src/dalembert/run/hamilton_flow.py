@@ -11,6 +11,7 @@ from ..engine.kernels import STATUS_WIDTH
 from ..engine.machine import PointMap
 from ..engine.status import Status
 from ..errors import MethodError
+from ..methods.reference import tolerances
 from ..model.system import System
 from ..theory import pointwise as maps
 from ..theory.hamilton import HamiltonianForm
@@ -39,9 +40,7 @@ def solve_hamilton(
 ) -> Trajectory:
     """A motion at the times k h; h is only the spacing of the output. Tolerances are those of `Reference`."""
     system = form.system
-    if not (rtol > 0 and (atol is None or atol > 0)):
-        given = f"rtol = {rtol}" if atol is None else f"rtol = {rtol}, atol = {atol}"
-        raise MethodError(f"{given}: tolerances are positive numbers, such as 1e-10.")
+    rtol, atol = tolerances(rtol, atol, "")
     h = _step_size(h)
     values = parameter_values(parameters, system.parameters)
     begun = resolve_start(system, start, values, columns(values, [p.name for p in system.parameters], lanes(values)))

@@ -27,6 +27,7 @@ from ..errors import ModelError, StartError
 from ..model.coordinates import Coordinate
 from ..model.system import System
 from ..model.thermal import mechanical
+from ..numbers import joined, positive
 from ..shown import Part, Shown, Table
 from ..symbolic import Fast, number
 from . import virtual_work as virtual
@@ -227,7 +228,7 @@ class Reactions(Shown):
         """
         import numpy as np
 
-        at = virtual.complete_state(self.system, {**state, **(parameters or {})}, "reactions")
+        at = virtual.complete_state(self.system, joined(state, parameters, "reactions"), "reactions")
         p, n = self._numbers(at), len(self.system.coordinates)
         solution = _accelerations_and_multipliers(p)
         if not np.isfinite(solution).all():
@@ -316,4 +317,4 @@ def reactions(system: System, *, seconds: float = 5.0) -> Reactions:
     """
     virtual.expect_system(system, "reactions")
     mechanical(system, "reactions")
-    return Reactions(system, float(seconds))
+    return Reactions(system, positive(seconds, "reactions: seconds"))

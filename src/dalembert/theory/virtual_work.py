@@ -23,6 +23,7 @@ from ..errors import ModelError, StartError
 from ..model import checks
 from ..model.coordinates import Coordinate, time
 from ..model.system import System
+from ..numbers import by_name
 from ..shown import Part, Shown, Table
 from ..symbolic import Fast, fast, free_names, gradient, number, substitute
 from .algebra import Allowance, tidy
@@ -178,17 +179,8 @@ def vanishes_on(system: System, expression: Any) -> bool:
 
 
 def _named(system: System, given: Mapping[Any, Any], role: str) -> State:
-    known = {s.name for s in (*system.coordinates, *system.velocities, *system.parameters, time)}
-    found: State = {}
-    for key, value in given.items():
-        name = key.name if isinstance(key, sympy.Symbol) else str(key)
-        try:
-            found[name] = float(value)
-        except (TypeError, ValueError):
-            raise StartError(f"{role}: {name} = {value!r} is not a number. Give one number for each symbol.") from None
-    for name in found:
-        if name not in known:
-            raise StartError(f"{role}: {name} is unknown here. Expected one of {', '.join(sorted(known))}.")
+    known = (*system.coordinates, *system.velocities, *system.parameters, time)
+    found: State = by_name(given, known, role)
     needed = {s.name for s in (*system.coordinates, *system.parameters)} - set(found)
     if needed:
         example = ", ".join(f"{name}: ..." for name in sorted(needed))
