@@ -81,13 +81,20 @@ def whole(
 ) -> int:
     """A whole number; 3.0 is none."""
     expected = expected or f"give a whole number from {least}"
-    if not isinstance(given, numbers.Integral | sympy.Integer) or isinstance(given, bool):
+    if not is_whole(given):
         raise error(f"{role} = {told(given)}: {expected}.")
     value = int(given)
     if not least <= value <= most:
         bound = f", at most {most}" if value > most else ""
         raise error(f"{role} = {told(given)}: {expected}{bound}.")
     return value
+
+
+def is_whole(given: Any) -> bool:
+    """Whether something is a whole number: 3.0, True and NumPy's time intervals are none."""
+    if isinstance(given, bool) or not isinstance(given, numbers.Integral | sympy.Integer):
+        return False
+    return getattr(getattr(given, "dtype", None), "kind", "i") in "iu"
 
 
 def by_name(given: Any, known: Iterable[Symbol], role: str, read: Callable[[Any, str], Any] = real) -> dict[str, Any]:

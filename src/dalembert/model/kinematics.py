@@ -16,7 +16,7 @@ from sympy import Expr, cos, sin
 from sympy.simplify.fu import TR5, TR6, TR10i
 
 from ..decide.zero import vanishes
-from ..errors import ModelError
+from ..errors import ModelError, told
 from . import checks
 from .coordinates import Coordinate, Velocity, time
 
@@ -37,7 +37,7 @@ def vector(given: Any, role: str) -> Vector:
         components = ()
     if len(components) not in (2, 3):
         raise ModelError(
-            f"{role}: got {given!r}. Expected a list of two components in the plane, [x, y], or three in space, [x, y, z]."
+            f"{role}: got {told(given)}. Expected a list of two components in the plane, [x, y], or three in space, [x, y, z]."
         )
     return tuple(checks.expression(c, role) for c in components)
 
@@ -195,7 +195,7 @@ def turns(axes: str, *angles: Any) -> Orientation:
     """
     if not isinstance(axes, str) or not axes or set(axes) - set("xyz") or len(axes) != len(angles):
         raise ModelError(
-            f"turns({axes!r}) with {len(angles)} angles: give the axes as letters x, y, z and one angle for each, for "
+            f"turns({told(axes)}) with {len(angles)} angles: give the axes as letters x, y, z and one angle for each, for "
             f'example turns("zxz", psi, theta, phi).'
         )
     listed = [checks.expression(a, "angle") for a in angles]
@@ -216,7 +216,7 @@ def rotation(matrix: Any) -> Orientation:
     except (TypeError, ValueError):
         R = sympy.ImmutableMatrix(0, 0, [])
     if R.shape != (3, 3):
-        raise ModelError(f"rotation: got {matrix!r}. Expected a matrix of 3 rows and 3 columns.")
+        raise ModelError(f"rotation: got {told(matrix)}. Expected a matrix of 3 rows and 3 columns.")
     if not all(vanishes(e) for e in (*(R.T * R - sympy.eye(3)), R.det() - 1)):
         raise ModelError(
             "rotation: the matrix is not a rotation: its columns must be orthogonal, of length one, and right-handed. "

@@ -19,7 +19,7 @@ from ..decide.balls import Point, value, values
 from ..decide.elimination import independent
 from ..decide.sample import points_on
 from ..decide.zero import vanishes_at
-from ..errors import ModelError
+from ..errors import ModelError, told
 from ..model import checks
 from ..model.branches import branches, changes_sign
 from ..model.constraints import Constraint, constraint
@@ -89,7 +89,7 @@ def stated(system: Any, coordinates: Any) -> Given:
         return Given(system.name, system.coordinates, system.constraints, own)
     if not isinstance(system, (list, tuple)):
         raise ModelError(
-            f"classify: got {system!r} ({type(system).__name__}). Expected a System, or a list of constraints with their "
+            f"classify: got {told(system)} ({type(system).__name__}). Expected a System, or a list of constraints with their "
             f"coordinates: classify([x.dot - y.dot], coordinates=[x, y])."
         )
     if coordinates is None:
