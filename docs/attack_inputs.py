@@ -178,9 +178,16 @@ def _doors() -> dict[str, tuple[str, Callable[[Any], Any]]]:
             f"{name} steps": ("whole", lambda v, run=run: run(steps=v) and None),
             f"{name} every": ("whole", lambda v, run=run: run(every=v).every),
         }
+
+    def discrete(start: Any) -> Any:
+        return da.simulate(step, start=start, parameters=NUMBERS, strict=False, **H)
+
+    def at(v: Any) -> Any:
+        return {x.at(0): 0, x.at(1): v}
+
     return made | {
-        "two positions": ("lanes", lambda v: _lane(da.simulate(step, start={x.at(0): v, x.at(1): 0.5}, parameters=NUMBERS, **H)[x])),
-        "momentum": ("lanes", lambda v: _lane(da.simulate(SPRING, da.Midpoint(), start={x: 0, x.momentum: v}, parameters=NUMBERS, **H)[x.momentum])),
+        "two positions": ("lanes", lambda v: _lane(discrete({x.at(0): v, x.at(1): 0.5})[x])),
+        "momentum": ("lanes", lambda v: _lane(discrete({x: 0, x.momentum: v})[x.momentum])),
         "evaluate": ("one", lambda v: da.evaluate(SPRING, at={x: 0.5, x.dot: v}, parameters=NUMBERS).velocities[x]),
         "evaluate, parameters": ("one", lambda v: da.evaluate(SPRING, at=REST, parameters={m: v, k: 1}).mass_matrix[0, 0]),
         "flow": ("one", lambda v: da.flow(SPRING, da.Midpoint(), start={x: v, x.dot: 0}, h=0.1, parameters=NUMBERS).before[0]),
@@ -194,8 +201,8 @@ def _doors() -> dict[str, tuple[str, Callable[[Any], Any]]]:
         "attempts": ("whole", lambda v: da.equilibria(SPRING, box={x: (-1, 1)}, parameters=NUMBERS, attempts=v) and None),
         "exact": ("one", lambda v: exact.solve({x.at(0): v, x.at(1): 0.5}, h=0.1, parameters=NUMBERS) and None),
         "exact, h": ("positive", lambda v: exact.solve({x.at(0): 0.4, x.at(1): 0.5}, h=v, parameters=NUMBERS) and None),
-        "regularity": ("one", lambda v: da.regularity(step, at={x.at(0): 0, x.at(1): v}, h=0.1, parameters=NUMBERS) and None),
-        "regularity, h": ("positive", lambda v: da.regularity(step, at={x.at(0): 0, x.at(1): 1}, h=v, parameters=NUMBERS) and None),
+        "regularity": ("one", lambda v: da.regularity(step, at=at(v), h=0.1, parameters=NUMBERS) and None),
+        "regularity, h": ("positive", lambda v: da.regularity(step, at=at(1), h=v, parameters=NUMBERS) and None),
         "existence": ("one", lambda v: da.existence(step, at={x: v, x.momentum: 0}, h=0.1, parameters=NUMBERS) and None),
         "existence, h": ("positive", lambda v: da.existence(step, at={x: 1, x.momentum: 0}, h=v, parameters=NUMBERS) and None),
         "reactions": ("one", lambda v: da.reactions(ROD).at({x: 1, y: 0, x.dot: 0, y.dot: v}, {m: 1, g: 1}) and None),

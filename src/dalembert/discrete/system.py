@@ -324,8 +324,8 @@ def _applied(map: Discretisation, density: Density, q: Sequence[Coordinate]) -> 
         return fast(result)
     except TypeError:
         raise ModelError(
-            f"discretise: the formula discrete_lagrangian of {told(map)} returned {told(result)}. Expected an expression; is there a "
-            f"return in it?"
+            f"discretise: the formula discrete_lagrangian of {told(map)} returned {told(result)}. Expected an expression; is "
+            f"there a return in it?"
         ) from None
 
 

@@ -139,7 +139,8 @@ class Assembly(Shown):
             bodies = [_displaced(b, along, new) if b is what else b for b in self.bodies]
         else:
             raise ModelError(
-                f"release: got {told(what)}. Expected a parameter that stands in a position, or one of the bodies of {self.name}."
+                f"release: got {told(what)}. Expected a parameter that stands in a position, or one of the bodies of "
+                f"{self.name}."
             )
         if all(old is fresh for old, fresh in zip(self.bodies, bodies, strict=True)):
             raise ModelError(f"release: {what} stands in no position and no angle of {self.name}.")

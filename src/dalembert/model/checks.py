@@ -55,7 +55,7 @@ def expression(given: Any, role: str) -> Expr:
         result = sympy.sympify(given, strict=True) if not hasattr(given, "__array__") else _scalar(given)
     except (sympy.SympifyError, TypeError, ValueError, AttributeError, RecursionError):
         result = None
-    if not isinstance(result, Expr) or isinstance(result, sympy.MatrixBase):
+    if not isinstance(result, Expr) or isinstance(result, sympy.MatrixBase | sympy.Lambda):
         raise ModelError(f"{role}: got {told(given)} ({type(given).__name__}). Expected a scalar expression.")
     sizes.check(result, role)
     return result

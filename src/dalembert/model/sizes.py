@@ -67,8 +67,8 @@ def _check_number(node: sympy.Basic) -> None:
         size = int(node.p).bit_length() - int(node.q).bit_length()
         if _bits([node.p, node.q]) > BITS or not -LARGEST <= size <= LARGEST:
             raise ModelError(
-                f"a number of {math.ceil(_bits([node.p, node.q]) * 0.30103)} digits occurs, of size 1e{round(size * 0.30103)}. "
-                f"Use numbers that doubles can hold, 1e-308 to 1e308; choose other units."
+                f"a number of {math.ceil(_bits([node.p, node.q]) * 0.30103)} digits occurs, of size "
+                f"1e{round(size * 0.30103)}. Use numbers that doubles can hold, 1e-308 to 1e308; choose other units."
             )
     elif isinstance(node, sympy.Float) and node != 0 and not -308 < float(sympy.log(abs(node), 10)) < 308:
         raise ModelError(f"the number {node.n(3)} is beyond all doubles, 1e-308 to 1e308. Choose other units.")

@@ -34,7 +34,7 @@ def entropies(given: Any, taken: Sequence[Coordinate] = ()) -> tuple[Entropy, ..
         raise ModelError(f"entropies: got {told(given)}. Expected a list: entropies=[S].") from None
     for S in listed:
         if not isinstance(S, Entropy):
-            name = told(S, 20).strip("'") if isinstance(S, str | Symbol) else "S"
+            name = told(S, 20).strip("'") if isinstance(S, str | sympy.Symbol) else "S"
             raise ModelError(
                 f'entropies: {told(S)} is not an entropy. Make it with {name} = dalembert.entropies("{name}").'
             )
@@ -142,10 +142,12 @@ def conductors(
 ) -> tuple[Conductor, ...]:
     """Check {(S1, S2): conductance}; (S, T) and (T, S) are two conductors side by side, which make one."""
     found: dict[tuple[Any, Any], Expr] = {}
+    if not (given is None or isinstance(given, Mapping)):
+        raise ModelError(f"conduction: got {told(given)}. Expected {{(S1, S2): conductance}}.")
     for pair, conductance in (given or {}).items():
         if not (isinstance(pair, tuple) and len(pair) == 2 and any(end in S for end in pair)):
             raise ModelError(
-                f"conduction: {pair} is not a pair of bodies. Write {{(S1, S2): conductance}}, with entropies of this system"
+                f"conduction: {told(pair)} is not a pair of bodies. Write {{(S1, S2): conductance}}, with entropies of this system"
                 f"{' (' + _names(S) + ')' if S else ''} or the temperature of a reservoir."
             )
         body, to = pair if pair[0] in S else pair[::-1]

@@ -115,6 +115,8 @@ class _Motion:
     ) -> tuple[int, Status]:
         """Fill `out` as far as the solver gets; tells the last valid record and how it ended."""
         size, done = len(state), 0
+        if not (np.isfinite(state).all() and np.isfinite(self.row).all()):
+            return 0, Status.NOT_FINITE
 
         def record(k: int, y: Array) -> None:
             found = self.table(times[k], y)

@@ -21,7 +21,7 @@ import sympy
 from sympy import Eq, Expr, Matrix, Symbol
 
 from ..decide.zero import vanishes
-from ..errors import ModelError, StartError, told
+from ..errors import ModelError, StartError
 from ..model import checks
 from ..model.coordinates import Coordinate, Parameter, time
 from ..shown import Part, Shown
@@ -63,7 +63,7 @@ class Functional(Shown):
         y = checks.coordinates(unknowns)
         if not isinstance(variable, Coordinate | Parameter | type(time)):
             raise ModelError(
-                f'Functional: the variable {told(variable)} is not a symbol of this library. Make it with x = coordinates("x").'
+                f'Functional: the variable {variable!r} is not a symbol of this library. Make it with x = coordinates("x").'
             )
         if variable in y:
             raise ModelError(f"Functional: {variable} is both an unknown function and the variable. Use two names.")
@@ -210,7 +210,7 @@ def _numbers(given: Any, wanted: Sequence[Symbol], role: str, names: set[str]) -
     """Numbers for all wanted symbols, given by symbol or by name."""
     example = ", ".join(f"{s.name}: ..." for s in wanted)
     if not isinstance(given, Mapping):
-        raise StartError(f"{role}: got {told(given)}. Expected {{{example}}}.")
+        raise StartError(f"{role}: got {given!r}. Expected {{{example}}}.")
     found = {getattr(k, "name", k): v for k, v in given.items()}
     for name in found:
         if name not in names:
