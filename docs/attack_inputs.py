@@ -80,7 +80,7 @@ def _array(rng: random.Random) -> Odd:
     dtype = rng.choice(
         ["f8", ">f8", "<f4", ">f4", "f2", ">f2", "g", "i1", ">i4", "u8", "O", "?", "c16", ">c8", "U4", "S4"]
     )
-    whole = np.ceil(plain)
+    whole = np.asarray(np.ceil(plain))
     if dtype in ("i1", ">i4", "u8"):
         return whole.astype(dtype), whole
     if dtype in ("?", "c16", ">c8", "U4", "S4"):
@@ -110,8 +110,9 @@ def _wrapped(rng: random.Random) -> Odd:
     if kind == "view":
         return np.repeat(base, 2, axis=0)[::2] if base.ndim else base, value
     if kind == "frozen":
-        base.flags.writeable = False
-        return base, value
+        frozen = np.array(base)
+        frozen.flags.writeable = False
+        return frozen, value
     if kind == "records":
         return np.zeros(2, dtype=[("a", int), ("b", float)]), None
     if kind == "dates":

@@ -147,8 +147,8 @@ def conductors(
     for pair, conductance in (given or {}).items():
         if not (isinstance(pair, tuple) and len(pair) == 2 and any(end in S for end in pair)):
             raise ModelError(
-                f"conduction: {told(pair)} is not a pair of bodies. Write {{(S1, S2): conductance}}, with entropies of this system"
-                f"{' (' + _names(S) + ')' if S else ''} or the temperature of a reservoir."
+                f"conduction: {told(pair)} is not a pair of bodies. Write {{(S1, S2): conductance}}, with entropies of this "
+                f"system{' (' + _names(S) + ')' if S else ''} or the temperature of a reservoir."
             )
         body, to = pair if pair[0] in S else pair[::-1]
         k = checked(conductance, "conductance")
