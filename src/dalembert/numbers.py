@@ -190,11 +190,15 @@ def _array(given: Any) -> NDArray[Any]:
         raise _NoNumberError("it has masked entries, which have no value; fill them, or leave them out")
     try:
         raw = np.asarray(given)
-        if isinstance(given, list | tuple) and (raw.dtype.kind not in "iuf" or any(isinstance(e, bool) for e in given)):
+        if isinstance(given, list | tuple) and (raw.dtype.kind not in "iuf" or any(map(_is_truth, given))):
             raw = np.asarray(given, dtype=object)  # one text makes texts of all numbers in a list
     except (TypeError, ValueError, RecursionError, OverflowError) as why:
         raise _NoNumberError(_ragged(why)) from None
     return _doubles(raw)
+
+
+def _is_truth(entry: Any) -> bool:
+    return isinstance(entry, bool) or getattr(getattr(entry, "dtype", None), "kind", "") == "b"
 
 
 def _ragged(why: Exception) -> str:

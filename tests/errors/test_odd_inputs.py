@@ -296,3 +296,49 @@ def test_new_coordinates_where_the_map_is_singular():
     found = polar.to_new({**state, y: 2}, {r: 1, theta: 1}, {m: 1})
     assert found[r] == pytest.approx(2)
     assert found[theta.dot] == pytest.approx(-0.5)
+
+
+@pytest.mark.parametrize("potential", [0, k * x, k * da.Abs(x)])
+def test_reactions_of_a_free_system_are_none(potential):
+    free = da.System("free", [x, y], kinetic=m * (x.dot**2 + y.dot**2) / 2, potential=potential)
+    found = da.reactions(free)
+    assert found.M.shape == (0, 0)
+    assert "free" in str(found)
+    at = found.at({x: 1, y: 0, x.dot: 0, y.dot: 0}, {m: 1} | ({k: 1} if potential != 0 else {}))
+    assert set(at.forces.values()) == {0.0}
+
+
+def test_a_run_without_entropies_has_no_temperatures():
+    assert run().temperatures.size == 0
+
+
+def test_a_pole_is_no_steady_motion():
+    kepler = da.System("kepler", [r, theta], kinetic=m * (r.dot**2 + r**2 * theta.dot**2) / 2, potential=-k / r)
+    with pytest.raises(DalembertError):
+        da.normal_modes(kepler, at={r: 0, theta: 0}, parameters={m: 1, k: 1})
+
+
+def test_a_hamiltonian_that_has_no_closed_form_says_so():
+    form = da.hamilton(da.System("q", [x], lagrangian=x.dot**4 / 4 - x.dot**2 / 2 - k * x**2))
+    with pytest.raises(ModelError, match="no Hamiltonian in closed form"):
+        form.forces  # noqa: B018
+
+
+def test_functions_that_only_have_derivatives():
+    """The derivative of loggamma is one that the compiled evaluation does not have."""
+    found = da.noether(da.System("g", [x, y], kinetic=x.dot**2 + y.dot**2, potential=sympy.loggamma(1 + y**2)), {x: 1})
+    assert found.conserved
+
+
+def test_long_powers_are_not_multiplied_out():
+    """Each of these took minutes."""
+    for power in (300, 10**6):
+        assert str(stated((1 + x + y) ** power).equations())
+        da.System("s", [x, y], kinetic=x.dot**2 + y.dot**2, constraints=[(1 + x) ** power * x.dot - y.dot])
+    many = sympy.Add(*(da.cos(j * x) * y / j for j in range(1, 300)))
+    assert len(stated(many).equations().lagrange) == 2
+    with pytest.raises(ModelError, match="within one another"):
+        deep = x
+        for _ in range(9):
+            deep = da.Max(deep + 1, y)
+        stated(deep)

@@ -17,6 +17,7 @@ from sympy.simplify.fu import TR5, TR6, TR10i
 
 from ..decide.zero import vanishes
 from ..errors import ModelError, told
+from ..symbolic import expanded
 from . import checks
 from .coordinates import Coordinate, Velocity, time
 
@@ -127,7 +128,7 @@ def collected(expression: Expr) -> Expr:
         return expression
     velocities = [s for s in expression.free_symbols if isinstance(s, Velocity)]
     groups: dict[Expr, list[Expr]] = {}
-    for term in sympy.Add.make_args(sympy.expand(expression)):
+    for term in sympy.Add.make_args(expanded(expression)):
         coefficient, power = term.as_independent(*velocities, as_Add=False)
         groups.setdefault(power, []).append(coefficient)
     return sympy.Add(*(_contracted(sympy.Add(*terms)) * power for power, terms in groups.items()))
@@ -146,12 +147,12 @@ def _terms(expression: Expr) -> int:
 def _contracted(expression: Expr) -> Expr:
     if len(expression.args) < 2 or not expression.has(sin, cos):
         return expression
-    squares = sympy.expand(TR5(expression))
+    squares = expanded(TR5(expression))
     pairs = TR10i(squares) if len(squares.args) <= READABLE / 4 else squares  # it compares all pairs of terms
     best = min((expression, squares, pairs), key=lambda e: (e.count_ops(), str(e)))
     if not (squares.is_Add and any(isinstance(p.base, cos) for p in squares.atoms(sympy.Pow))):
         return best
-    sines = sympy.expand(TR6(squares))  # 1 - cos^2 once more a sine
+    sines = expanded(TR6(squares))  # 1 - cos^2 once more a sine
     return sines if sines.count_ops() < best.count_ops() else best
 
 

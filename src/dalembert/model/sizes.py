@@ -16,6 +16,9 @@ SIZE = 250_000
 DEPTH = 100
 """Levels of functions within functions: derivatives and printing go through them by recursion."""
 
+KINKS = 6
+"""Levels of Max, Abs, Piecewise and the like within one another: each may double the number of branches."""
+
 BITS = 20_000
 """Of the numerator and the denominator of a number."""
 
@@ -25,7 +28,12 @@ LARGEST = 1023
 
 def check(expression: sympy.Basic, role: str) -> None:
     """Refuse an expression that is too long, too deep, or contains a number that no double is near to."""
-    size, depth = extent(expression)
+    size, depth, kinks = extent(expression)
+    if kinks > KINKS:
+        raise ModelError(
+            f"{role}: {kinks} of Abs, Max, Min, sign, Heaviside and Piecewise stand within one another; at most {KINKS} are "
+            f"supported. Write the branches as one Piecewise."
+        )
     if size > SIZE or depth > DEPTH:
         what = f"{_count(size)} terms and factors" if size > SIZE else f"{_count(depth)} functions within one another"
         most = f"{SIZE} terms and factors" if size > SIZE else f"{DEPTH} levels"
@@ -39,9 +47,12 @@ def _count(number: int) -> str:
     return str(number) if number < 10**9 else f"about 1e{len(str(number)) - 1 if number < 10**4000 else 4000}"
 
 
-def extent(expression: sympy.Basic) -> tuple[int, int]:
-    """The number of nodes, repeated parts counted each time, and of levels; without recursion."""
-    known: dict[sympy.Basic, tuple[int, int]] = {}
+_KINKS = (sympy.Abs, sympy.Max, sympy.Min, sympy.sign, sympy.Heaviside, sympy.Piecewise)
+
+
+def extent(expression: sympy.Basic) -> tuple[int, int, int]:
+    """The number of nodes, repeated parts counted each time, of levels, and of levels of kinks; without recursion."""
+    known: dict[sympy.Basic, tuple[int, int, int]] = {}
     stack: list[sympy.Basic] = [expression]
     while stack:
         node = stack[-1]
@@ -51,7 +62,9 @@ def extent(expression: sympy.Basic) -> tuple[int, int]:
             continue
         stack.pop()
         parts = [known[a] for a in node.args]
-        known[node] = 1 + sum(n for n, _ in parts), 1 + max((d for _, d in parts), default=0)
+        depth, kinks = (max((p[k] for p in parts), default=0) for k in (1, 2))
+        size = sum(p[0] for p in parts)
+        known[node] = 1 + size, 1 + depth, kinks + isinstance(node, _KINKS)
         if not node.args or isinstance(node, sympy.Pow):
             _check_number(node)
     return known[expression]

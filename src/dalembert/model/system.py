@@ -287,7 +287,7 @@ def _listed(given: Any, role: str) -> Sequence[Any]:
         return list(given)
     except TypeError:
         raise ModelError(
-            f"{role}: got {told(given)}. Expected a list: {role}=[{given if isinstance(given, Coordinate | str) else '...'}]."
+            f"{role}: got {told(given)}. Expected a list: {role}=[{given if isinstance(given, str) else told(given)}]."
         ) from None
 
 

@@ -13,6 +13,7 @@ from typing import Any
 
 import sympy
 from sympy import Expr
+from sympy.logic.boolalg import BooleanAtom
 
 from ..decide import decimals
 from ..decide.balls import Point, value, values
@@ -106,7 +107,7 @@ def _stated(given: Any, q: tuple[Coordinate, ...]) -> list[Constraint | Any]:
     known = {s for c in q for s in (c, c.dot)}
     if isinstance(given, sympy.And):
         return [made for part in given.args for made in _stated(part, q)]
-    if given in (True, False):
+    if isinstance(given, bool | BooleanAtom):
         raise ModelError(
             f"classify: a constraint is {given} whatever the configuration, so it says nothing. Write a relation between "
             f"coordinates, {q[0]} >= 0 for example."

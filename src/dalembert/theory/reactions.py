@@ -73,6 +73,8 @@ class Reactions(Shown):
 
     @cached_property
     def _small_system(self) -> tuple[sympy.Matrix, sympy.Matrix] | None:
+        if not self.system.constraints:
+            return sympy.zeros(0, 0), sympy.zeros(0, 1)
         k, A = len(self.system.constraints), self._matrix("rows")
         right = self._matrix("forms").T.row_join(self._matrix("load"))
         solved = self._solution(self._matrix("mass").applyfunc(tidy), right)

@@ -26,6 +26,7 @@ from ..model.system import System
 from ..numbers import by_name
 from ..shown import Part, Shown, Table
 from ..symbolic import Fast, fast, free_names, gradient, number, substitute
+from ..symbolic import expanded as multiplied_out
 from .algebra import Allowance, tidy
 from .distributions import kernel
 from .lagrange import euler_lagrange, mass_matrix, readable, symbols, total_derivative
@@ -206,7 +207,7 @@ def complete_state(system: System, given: Mapping[Any, Any], role: str) -> State
             raise StartError(f"{role}: no value for {', '.join(missing)}, and the constraints do not determine them.")
         at |= dict(zip(missing, np.linalg.lstsq(scaled, -value, rcond=None)[0].tolist(), strict=True))
     for e in (*(c.expression for c in system.holonomic), *forms):
-        off, terms = number(e, at), [number(t, at) for t in sympy.Add.make_args(sympy.expand(e))]
+        off, terms = number(e, at), [number(t, at) for t in sympy.Add.make_args(multiplied_out(e))]
         if abs(off) > OFF * sum(map(abs, terms)):
             raise StartError(f"{role}: the state violates {e} = 0: its value is {off:.6g}. Correct the state.")
     return at
