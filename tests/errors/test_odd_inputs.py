@@ -231,6 +231,19 @@ def test_vectors_of_the_plane_and_of_space_do_not_mix():
     assert whole.release(bob, [1, 0]).degrees_of_freedom == 1
 
 
+@pytest.mark.parametrize("radius", ["l", None, 2**2000, 1j, [l]], ids=str)
+def test_radii_that_are_none(radius):
+    disc = b.PlaneBody(b.disc(m, l), [x, l], theta)
+    for call in (
+        lambda: b.rolling_on_line(disc, radius),
+        lambda: b.rolling_on_circle(disc, l, [0, 0], radius, inside=True),
+        lambda: b.lowest_point(disc, l),
+        lambda: b.lowest_point(None, l),
+    ):
+        with pytest.raises(ModelError):
+            b.assemble("a", [x, theta], bodies=[disc], constraints=call()).system  # noqa: B018
+
+
 def test_balances_without_their_reactions_are_refused():
     _, whole = pendulum()
     with pytest.raises(ModelError, match="A reaction is missing: there are 2 balances, 1 unknowns, 1 more needed"):

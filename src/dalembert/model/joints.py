@@ -60,6 +60,7 @@ def _surface(on: Any, contact: Vector) -> Vector:
 def rolling_on_line(body: Any, radius: Any, direction: Any = (1, 0), on: Any = None) -> tuple[Expr, ...]:
     """A disc or hoop (or half of one) rolls on a line in the plane; it lies to the left of `direction`."""
     _turning(body, "rolling_on_line")
+    radius = checks.expression(radius, "rolling_on_line (radius)")
     ahead = unit(vector(direction, "rolling_on_line (direction)"))
     contact = minus(body.position, times(radius, left(ahead)))
     return rolling(body, contact, on, [ahead])
@@ -73,6 +74,8 @@ def rolling_on_circle(
     The position of the body must keep the distance circle_radius - radius (inside) or + radius (outside) from `centre`.
     """
     _turning(body, "rolling_on_circle")
+    radius = checks.expression(radius, "rolling_on_circle (radius)")
+    circle_radius = checks.expression(circle_radius, "rolling_on_circle (circle_radius)")
     apart = circle_radius - radius if inside else circle_radius + radius
     outward = times(1 / apart, minus(body.position, place(centre, "rolling_on_circle").position))
     contact = plus(body.position, times(radius if inside else -radius, outward))
@@ -82,6 +85,7 @@ def rolling_on_circle(
 def rolling_on_plane(body: Any, radius: Any, normal: Any = (0, 0, 1), on: Any = None) -> tuple[Expr, ...]:
     """A sphere rolls on a plane; `normal` points from the plane to the sphere."""
     _turning(body, "rolling_on_plane")
+    radius = checks.expression(radius, "rolling_on_plane (radius)")
     up = unit(vector(normal, "rolling_on_plane (normal)"))
     return rolling(body, minus(body.position, times(radius, up)), on, _tangents(up))
 
@@ -91,6 +95,7 @@ def rolling_disc(
 ) -> tuple[Expr, ...]:
     """A thin disc (or hoop) rolls with its edge on a plane; see `lowest_point`."""
     _turning(body, "rolling_disc")
+    radius = checks.expression(radius, "rolling_disc (radius)")
     up = unit(vector(normal, "rolling_disc (normal)"))
     return rolling(body, lowest_point(body, radius, up, axle), on, _tangents(up))
 
@@ -100,6 +105,9 @@ def lowest_point(body: SpaceBody, radius: Any, normal: Any = (0, 0, 1), axle: An
 
     axle:  the axis of the disc, along the axes of the body: [0, 1, 0] for a wheel with turns("zxy", yaw, lean, spin)
     """
+    if not isinstance(body, SpaceBody):
+        raise ModelError(f"lowest_point: got a {type(body).__name__}. Expected a body in space: SpaceBody(...).")
+    radius = checks.expression(radius, "lowest_point (radius)")
     up = unit(vector(normal, "lowest_point (normal)"))
     axis, nodes = body.outward(unit(vector(axle, "lowest_point (axle)"))), body.orientation.nodes
     if nodes is not None and vanishes(dot(nodes, up)) and vanishes(dot(nodes, axis)):
