@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from .run.trajectory import Trajectory
@@ -59,3 +59,12 @@ class ModelWarning(UserWarning):
 
     def __init__(self, message: object = "", *more: object):
         super().__init__(shortened(str(message)), *more)
+
+def told(given: Any, most: int = 120) -> str:
+    """What was given, for a message: cut to `most` characters with its length told; its type where it cannot be printed."""
+    try:
+        text = repr(given)
+    except (ValueError, RecursionError, MemoryError):  # Python prints no integer of more than 4300 digits
+        size = f" of {given.bit_length()} bits" if isinstance(given, int) else ""
+        return f"<{type(given).__name__}{size}>"
+    return text if len(text) <= most else f"{text[:most]}... ({len(text)} characters)"

@@ -6,6 +6,7 @@ hundred times faster. A symbol is identified by its name on both sides (see `mod
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache, reduce
 from typing import Any
@@ -70,6 +71,28 @@ def slow(expression: Fast, symbols: Iterable[sympy.Symbol]) -> sympy.Expr:
     names = {sympy.Symbol(s.name): s for s in symbols}
     result: sympy.Expr = sympy.sympify(fast(expression)).xreplace(names)
     return result
+
+
+TERMS = 3000
+"""Sums of more terms than this are not written out."""
+
+
+def expanded(expression: sympy.Expr) -> sympy.Expr:
+    """Multiplied out, unless that makes a sum of more than TERMS terms: then it is left as it is."""
+    return sympy.expand(expression) if terms_of(expression) <= TERMS else expression
+
+
+def terms_of(e: sympy.Basic) -> int:
+    """How many terms an expression has at most when it is multiplied out, or a part of it."""
+    parts = [terms_of(a) for a in e.args]
+    if isinstance(e, sympy.Add):
+        return sum(parts)
+    if isinstance(e, sympy.Mul):
+        return math.prod(parts)
+    if isinstance(e, sympy.Pow) and e.exp.is_Rational and parts[0] > 1:
+        power = abs(int(e.exp))
+        return math.comb(parts[0] + power - 1, power) if power < TERMS else power + 1
+    return max((n for n in parts if n > TERMS), default=1)
 
 
 LONGEST = 2**80
@@ -149,9 +172,9 @@ def number(expression: Fast, values: Mapping[str, float]) -> float:
         pass
     try:  # SymEngine evaluates neither branches nor steps; SymPy does
         value = complex(sympy.sympify(at).evalf())
-    except (TypeError, ValueError, ZeroDivisionError):
+    except (TypeError, ValueError, ZeroDivisionError, OverflowError):
         return float("nan")
-    return value.real if abs(value.imag) <= 1e-14 * abs(value) else float("nan")
+    return value.real if abs(value.imag) <= 1e-14 * abs(value.real) else float("nan")
 
 
 def magnitude(e: Fast) -> Fast:
@@ -188,7 +211,13 @@ def vectorised(symbols: Sequence[Any], expressions: Sequence[Any]) -> Any:
     # Renamed, because SymEngine calls common subexpressions x0, x1, ..., whatever the names of the arguments are.
     own = {fast(s): symengine.Symbol(f"argument.{k}") for k, s in enumerate(symbols)}
     listed = [fast(e).subs(own) for e in expressions]
-    call = symengine.Lambdify(list(own.values()), listed, real=True, cse=True)
+    try:
+        call = symengine.Lambdify(list(own.values()), listed, real=True, cse=True)
+    except (
+        RuntimeError
+    ):  # functions that SymEngine only differentiates, such as those that derivatives of gamma contain
+        names = [s.name for s in own.values()]
+        return lambda rows: np.array([[number(e, dict(zip(names, row, strict=True))) for e in listed] for row in rows])
 
     def evaluated(rows: Any) -> Any:
         if not len(rows):

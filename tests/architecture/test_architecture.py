@@ -16,9 +16,10 @@ from dalembert import methods
 SOURCE = Path(da.__file__).parent
 
 # What each part may import from the package, besides itself. Everything may import COMMON.
-COMMON = ("errors", "symbolic", "shown", "budget", "decide")
+COMMON = ("errors", "symbolic", "shown", "budget", "decide", "numbers")
 ALLOWED = {
     "errors": set(),
+    "numbers": set(),
     "symbolic": set(),
     "decide": set(),
     "shown": set(),

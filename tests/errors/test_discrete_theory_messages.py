@@ -77,12 +77,12 @@ def pair(at=PAIR, h=0.1, parameters=ONE, system=STEPS):
     (
         "no points",
         lambda: order_of(STEPS, start=START, parameters=ONE, points=0),
-        "order_of: span = 1.0, points = 0. Expected a positive time and a whole number.",
+        "order_of: points = 0: give a whole number from 1.",
     ),
     (
         "no time",
         lambda: order_of(STEPS, start=START, parameters=ONE, span=0),
-        "order_of: span = 0, points = 6. Expected a positive time and a whole number.",
+        "order_of: span = 0. Expected a positive time.",
     ),
 )  # fmt: skip
 def test_steps(call, message):
@@ -200,7 +200,7 @@ NODE = "A symmetry is a vector field in the coordinates and the parameters of th
     (
         "an index that is text",
         lambda: RECURRENCE("a", q0=1, q1=2),
-        "linear_recurrence: k = 'a'. Expected a number, or an array of numbers.",
+        "linear_recurrence: k = 'a' is not a number. Give a number, or an array of them.",
     ),
     (
         "an index between two",
@@ -220,7 +220,7 @@ NODE = "A symmetry is a vector field in the coordinates and the parameters of th
     (
         "a first term that is text",
         lambda: RECURRENCE(3, q0="b", q1=2),
-        "linear_recurrence: q0 = 'b'. Expected a number, or an array of numbers.",
+        "linear_recurrence: q0 = 'b' is not a number. Give a number, or an array of them.",
     ),
 )  # fmt: skip
 def test_models(call, message):

@@ -130,12 +130,12 @@ class Forgetful(da.VariationalMethod):
     (
         "a tolerance of 0",
         lambda: da.Reference(rtol=0),
-        "Reference(rtol=0): tolerances are positive numbers, such as 1e-10.",
+        "Reference: rtol = 0: tolerances are positive numbers, such as 1e-10.",
     ),
     (
         "a tolerance that is no number",
         lambda: da.Reference(atol=float("nan")),
-        "Reference(rtol=1e-10, atol=nan): tolerances are positive numbers, such as 1e-10.",
+        "Reference: atol = nan: tolerances are positive numbers, such as 1e-10.",
     ),
     (
         "another solver",

@@ -94,7 +94,7 @@ def _chain():
     (
         "an array",
         lambda: FINDER.at({**STATE, x: [0.6, 0.7]}, VALUES),
-        "reactions: x = [0.6, 0.7] is not a number. Give one number for each symbol.",
+        "reactions: x = [0.6, 0.7]. Give one number.",
     ),
     (
         "a position off the circle",

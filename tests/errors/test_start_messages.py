@@ -61,6 +61,8 @@ def test_the_right_numbers_are_accepted():
 
 
 NOT_A_NUMBER = "is not a number. Give a number, or an array of numbers for one lane each."
+COMPLEX = NOT_A_NUMBER.replace("number.", "number (it is complex; give its real part).", 1)
+UNREAL = NOT_A_NUMBER.replace("number.", "number (it is not a real number).", 1)
 
 
 @table(
@@ -87,8 +89,8 @@ NOT_A_NUMBER = "is not a number. Give a number, or an array of numbers for one l
     ("a symbol and its name", lambda: ball(parameters={m: 1, g: 1, "m": 2}), "parameters: m is given twice."),
     ("a word", lambda: ball(parameters={m: "heavy", g: 1}), f"parameters: m = 'heavy' {NOT_A_NUMBER}"),
     ("a symbol for a value", lambda: ball(parameters={m: l, g: 1}), f"parameters: m = l {NOT_A_NUMBER}"),
-    ("a complex number", lambda: ball(parameters={m: 1j, g: 1}), f"parameters: m = 1j {NOT_A_NUMBER}"),
-    ("the imaginary unit", lambda: ball(parameters={m: sympy.I, g: 1}), f"parameters: m = I {NOT_A_NUMBER}"),
+    ("a complex number", lambda: ball(parameters={m: 1j, g: 1}), f"parameters: m = 1j {COMPLEX}"),
+    ("the imaginary unit", lambda: ball(parameters={m: sympy.I, g: 1}), f"parameters: m = I {UNREAL}"),
     (
         "an array of two axes",
         lambda: ball(parameters={m: np.ones((2, 3)), g: 1}),

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Protocol
 
 import sympy
@@ -18,7 +19,8 @@ from ..decide.decimals import exact
 from ..decide.elimination import highest_rank
 from ..decide.sample import points_on
 from ..decide.zero import vanishes
-from ..errors import ModelError
+from ..errors import ModelError, told
+from ..numbers import real
 from ..symbolic import Fast, Vector, fast, gradient, vector
 
 if TYPE_CHECKING:
@@ -82,16 +84,16 @@ class FiniteDifferenceMap(_Map):
 
     def __post_init__(self) -> None:
         try:
-            b = exact(self.b)
-            inside = bool(0 <= b <= 1)
-        except (TypeError, ValueError, AttributeError):
+            inside = 0 <= real(self.b, "b", ModelError) <= 1
+        except ModelError:
             inside = False
         if not inside:
             raise ModelError(
-                f"FiniteDifferenceMap(b={self.b!r}): b is the place of the base point between q0 (b = 0) and q1 (b = 1). "
+                f"FiniteDifferenceMap(b={told(self.b)}): b is the place of the base point between q0 (b = 0) and q1 (b = 1). "
                 f"Give a number from 0 to 1."
             )
-        object.__setattr__(self, "b", b)
+        exactly = self.b if isinstance(self.b, int | Fraction | sympy.Expr) else float(self.b)
+        object.__setattr__(self, "b", exact(exactly))
 
     def base(self, q0: Any, q1: Any) -> Any:
         """(1 - b) q0 + b q1."""

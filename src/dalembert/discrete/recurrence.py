@@ -19,8 +19,9 @@ import sympy
 from sympy import Expr, Piecewise, S, Symbol, acos, sin, sqrt
 
 from ..decide.decimals import PLAIN, Typed, decimal, exact, stated, text
-from ..errors import ModelError
+from ..errors import ModelError, told
 from ..model import checks
+from ..numbers import reals
 
 Kind = Literal["complex roots", "real roots", "double root", "undecided"]
 
@@ -177,12 +178,9 @@ def _numbers(name: str, given: Any) -> Any:
     """A finite number, or an array of them."""
     import numpy as np
 
-    try:
-        values = np.asarray(None if isinstance(given, str | bytes) else given, dtype=float)
-    except (TypeError, ValueError):
-        values = np.asarray(np.nan)
+    values = reals(given, f"linear_recurrence: {name}", ModelError)
     if not np.isfinite(values).all():
-        raise ModelError(f"linear_recurrence: {name} = {given!r}. Expected a number, or an array of numbers.")
+        raise ModelError(f"linear_recurrence: {name} = {told(given)}. Expected a number, or an array of numbers.")
     return values
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from sympy import Expr, Float, Matrix, Rational, Symbol
 
 from ..decide.decimals import PLAIN, Typed
-from ..errors import ModelError
+from ..errors import ModelError, told
 from ..model import checks, thermal
 from ..model.constraints import variation
 from ..model.coordinates import Coordinate, Entropy, Parameter, step, time
@@ -200,17 +200,17 @@ def _listed(**given: Any) -> Iterator[tuple[Any, ...]]:
     """Lists of expressions."""
     for role, expressions in given.items():
         if isinstance(expressions, str | Expr) or not isinstance(expressions, Iterable):
-            raise ModelError(f"{role}: got {expressions!r}. Expected a list of expressions: {role}=[...].")
+            raise ModelError(f"{role}: got {told(expressions)}. Expected a list of expressions: {role}=[...].")
         yield tuple(expressions)
 
 
 def check_keys(given: Any, q: Sequence[Coordinate], role: str) -> None:
     """What is given for coordinates is {coordinate: expression}."""
     if not (given is None or isinstance(given, Mapping)):
-        raise ModelError(f"{role}: got {given!r}. Expected {{{q[0]}: expression}}.")
+        raise ModelError(f"{role}: got {told(given)}. Expected {{{q[0]}: expression}}.")
     for key in given or {}:
         if isinstance(key, str):
-            raise ModelError(f"{role}: got the text {key!r}. Use the coordinate itself: {{{q[0]}: expression}}.")
+            raise ModelError(f"{role}: got the text {told(key)}. Use the coordinate itself: {{{q[0]}: expression}}.")
         if key not in q:
             raise ModelError(f"{role}: {key} is not among the coordinates {_names(q)}.")
 
@@ -231,7 +231,7 @@ def _shares(given: Any, q: Sequence[Coordinate], S: Sequence[Entropy], role: str
         return {}
     x, s = q[0], S[0] if S else "S"
     if not isinstance(given, Mapping):
-        raise ModelError(f"{role}: got {given!r}. Expected {{{x}: expression}}, or {{{s}: {{{x}: expression}}}}.")
+        raise ModelError(f"{role}: got {told(given)}. Expected {{{x}: expression}}, or {{{s}: {{{x}: expression}}}}.")
     if not S:
         raise ModelError(f"{role}: its work becomes heat, and there is no entropy to receive it. Give entropies=[S].")
     if not any(isinstance(key, Entropy) for key in given):
@@ -244,7 +244,7 @@ def _shares(given: Any, q: Sequence[Coordinate], S: Sequence[Entropy], role: str
         if key not in S:
             raise ModelError(f"{role}: {key} is not among the entropies {_names(S)}.")
         if not isinstance(row, Mapping):
-            raise ModelError(f"{role} of {key}: got {row!r}. Expected {{{x}: expression}}.")
+            raise ModelError(f"{role} of {key}: got {told(row)}. Expected {{{x}: expression}}.")
     return given
 
 
@@ -276,11 +276,11 @@ def discretise(system: System, map: Discretisation) -> DiscreteSystem:
     """
     if not hasattr(map, "discrete_lagrangian") or isinstance(map, type):
         raise ModelError(
-            f"discretise: {map!r} is not a finite-difference map. Use left_map, midpoint_map or right_map, "
+            f"discretise: {told(map)} is not a finite-difference map. Use left_map, midpoint_map or right_map, "
             f"FiniteDifferenceMap(b), or a variational method such as Midpoint()."
         )
     if not isinstance(system, System):
-        raise ModelError(f"discretise: got {system!r} ({type(system).__name__}). Expected a System.")
+        raise ModelError(f"discretise: got {told(system)} ({type(system).__name__}). Expected a System.")
     if hasattr(map, "check"):
         map.check(system)
     # Entropies are carried through the rule as coordinates are: psi acts on Q and on each of them.
@@ -324,8 +324,8 @@ def _applied(map: Discretisation, density: Density, q: Sequence[Coordinate]) -> 
         return fast(result)
     except TypeError:
         raise ModelError(
-            f"discretise: the formula discrete_lagrangian of {map!r} returned {result!r}. Expected an expression; is there a "
-            f"return in it?"
+            f"discretise: the formula discrete_lagrangian of {told(map)} returned {told(result)}. Expected an expression; is "
+            f"there a return in it?"
         ) from None
 
 

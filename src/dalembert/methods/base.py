@@ -11,6 +11,7 @@ from ..discrete.maps import Density
 from ..discrete.system import DiscreteSystem, discretise
 from ..errors import MethodError
 from ..model.system import System
+from ..numbers import is_whole
 from ..stepmap import StepMap
 from ..symbolic import Fast, Vector
 from ..theory.degeneracy import is_degenerate
@@ -27,7 +28,7 @@ NONLINEAR = "a constraint is nonlinear in the velocities."
 
 def is_size(given: object, sizes: Container[int]) -> bool:
     """Whether a number of stages or nodes is a whole number among those allowed; 2.0 and True are not."""
-    return hasattr(given, "__index__") and not isinstance(given, bool) and given in sizes
+    return is_whole(given) and given in sizes
 
 
 QUANTITIES = ("positions", "velocities", "momenta", "multipliers", "energy", "entropies")

@@ -9,7 +9,9 @@ from fractions import Fraction
 from functools import lru_cache
 
 from ..errors import MethodError
+from ..errors import told as cut
 from ..model.system import System
+from ..numbers import reals
 from ..stepmap import StepMap
 from ..symbolic import Fast
 from .base import Method, is_size
@@ -164,12 +166,13 @@ class Composition(Method):
 def _numbers(given: object) -> tuple[float, ...]:
     """Coefficients of one's own."""
     try:
-        numbers = tuple(float(c) for c in given)  # type: ignore[attr-defined]
-    except (TypeError, ValueError):
+        found = reals(given, "coefficients", MethodError)
+        numbers = tuple(found.tolist()) if found.ndim == 1 else ()
+    except MethodError:
         numbers = ()
-    if not numbers or not all(c and math.isfinite(c) for c in numbers) or isinstance(given, str):
+    if not numbers or not all(c and math.isfinite(c) for c in numbers):
         raise MethodError(
-            f"Composition: coefficients = {given!r}. Expected numbers other than 0 that add up to 1, such as [0.5, 0.5]."
+            f"Composition: coefficients = {cut(given)}. Expected numbers other than 0 that add up to 1, such as [0.5, 0.5]."
         )
     return numbers
 
@@ -178,7 +181,7 @@ def _sequence(base: int, order: int) -> list[float]:
     """A palindromic sequence for a base method of the given order."""
     if not is_size(order, range(1, 100)):
         raise MethodError(
-            f"Composition: order = {order!r} ({type(order).__name__}). Expected a whole number: 4, 6 or 8."
+            f"Composition: order = {cut(order)} ({type(order).__name__}). Expected a whole number: 4, 6 or 8."
         )
     if base == 2 and order in _SEQUENCES:
         half = _SEQUENCES[order]

@@ -22,7 +22,7 @@ from collections.abc import Iterable, Sequence
 from functools import cached_property
 from typing import Any
 
-from ..errors import MethodError
+from ..errors import MethodError, told
 from ..model.coordinates import step, time
 from ..model.system import System
 from ..stepmap import Block, StepMap, guarded
@@ -54,7 +54,7 @@ class DiscreteGradient(Method):
     def __init__(self, nodes: int = 4):
         if not is_size(nodes, range(1, 9)):
             raise MethodError(
-                f"DiscreteGradient({nodes!r}): the number of quadrature nodes is a whole number from 1 to 8."
+                f"DiscreteGradient({told(nodes)}): the number of quadrature nodes is a whole number from 1 to 8."
             )
         self.nodes = nodes
 

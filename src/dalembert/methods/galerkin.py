@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Literal
 
 from ..discrete.maps import Density
-from ..errors import MethodError
+from ..errors import MethodError, told
 from ..model.system import System
 from ..symbolic import Fast, Vector, fast
 from .base import VariationalMethod, is_size
@@ -26,7 +26,7 @@ class Galerkin(VariationalMethod):
 
     def __init__(self, degree: int = 2, quadrature: Literal["gauss", "lobatto"] = "gauss"):
         if not is_size(degree, (1, 2, 3, 4)):
-            raise MethodError(f"Galerkin({degree!r}): the degree is 1, 2, 3 or 4; the order is twice that.")
+            raise MethodError(f"Galerkin({told(degree)}): the degree is 1, 2, 3 or 4; the order is twice that.")
         if quadrature not in ("gauss", "lobatto"):
             raise MethodError(f"Galerkin({degree}, {quadrature!r}): the quadrature is 'gauss' or 'lobatto'.")
         self.degree, self.quadrature = degree, quadrature

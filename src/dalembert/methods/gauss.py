@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..errors import MethodError
+from ..errors import MethodError, told
 from .base import is_size
 from .partitioned import PartitionedRungeKutta, Tableau
 from .quadrature import collocation, fraction, gauss_nodes, weights
@@ -15,7 +15,7 @@ class Gauss(PartitionedRungeKutta):
 
     def __init__(self, stages: int = 2):
         if not is_size(stages, (1, 2, 3, 4)):
-            raise MethodError(f"Gauss({stages!r}): the number of stages is 1, 2, 3 or 4; the order is twice that.")
+            raise MethodError(f"Gauss({told(stages)}): the number of stages is 1, 2, 3 or 4; the order is twice that.")
         super().__init__(stages)
 
     @property

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import mpmath
 
-from ..errors import MethodError
+from ..errors import MethodError, told
 from ..model.system import System
 from .base import is_size
 from .partitioned import PartitionedRungeKutta, Tableau
@@ -27,7 +27,7 @@ class Lobatto(PartitionedRungeKutta):
 
     def __init__(self, stages: int = 3):
         if not is_size(stages, (2, 3, 4, 5)):
-            raise MethodError(f"Lobatto({stages!r}): the number of stages is 2, 3, 4 or 5; the order is 2s - 2.")
+            raise MethodError(f"Lobatto({told(stages)}): the number of stages is 2, 3, 4 or 5; the order is 2s - 2.")
         super().__init__(stages)
 
     @property

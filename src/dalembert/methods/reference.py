@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
 from ..errors import MethodError
 from ..model.system import System
+from ..numbers import positive
 from ..stepmap import StepMap
 from .base import Method
+
+
+def tolerances(rtol: Any, atol: Any, role: str) -> tuple[float, float | None]:
+    """The tolerances of an adaptive solution: positive numbers."""
+    tail = ": tolerances are positive numbers, such as 1e-10."
+    absolute = None if atol is None else positive(atol, f"{role}atol", MethodError, tail)
+    return positive(rtol, f"{role}rtol", MethodError, tail), absolute
 
 
 class Reference(Method):
@@ -28,17 +36,12 @@ class Reference(Method):
     carries = "velocity"
 
     def __init__(self, rtol: float = 1e-10, atol: float | None = None, solver: Literal["DOP853", "Radau"] = "DOP853"):
-        given = [rtol] if atol is None else [rtol, atol]
-        self.rtol, self.atol, self.solver = rtol, atol, solver
-        if not all(isinstance(x, int | float) and 0 < x < float("inf") for x in given):
-            raise MethodError(f"{self._given()}: tolerances are positive numbers, such as 1e-10.")
+        self.rtol, self.atol = tolerances(rtol, atol, "Reference: ")
+        self.solver = solver
         if solver not in ("DOP853", "Radau"):
             raise MethodError(
                 f"Reference(solver={solver!r}): the solvers are 'DOP853' and, for stiff systems, 'Radau'."
             )
-
-    def _given(self) -> str:
-        return f"Reference(rtol={self.rtol}{'' if self.atol is None else f', atol={self.atol}'})"
 
     def step_map(self, system: System) -> StepMap:
         raise MethodError(

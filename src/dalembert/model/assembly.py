@@ -15,7 +15,7 @@ from ..decide import balls
 from ..decide.elimination import rank
 from ..decide.sample import drawn
 from ..decide.scale import natural_scales
-from ..errors import ModelError
+from ..errors import ModelError, told
 from ..shown import Part, Shown, Table
 from . import checks
 from .constraints import Constraint, constraint
@@ -139,7 +139,8 @@ class Assembly(Shown):
             bodies = [_displaced(b, along, new) if b is what else b for b in self.bodies]
         else:
             raise ModelError(
-                f"release: got {what!r}. Expected a parameter that stands in a position, or one of the bodies of {self.name}."
+                f"release: got {told(what)}. Expected a parameter that stands in a position, or one of the bodies of "
+                f"{self.name}."
             )
         if all(old is fresh for old, fresh in zip(self.bodies, bodies, strict=True)):
             raise ModelError(f"release: {what} stands in no position and no angle of {self.name}.")
@@ -223,7 +224,7 @@ def _listed(given: Any, kind: type, role: str, expected: str) -> list[Any]:
     parts = [given] if isinstance(given, kind) else _flat(given)
     for part in parts:
         if not isinstance(part, kind):
-            raise ModelError(f"{role}: got {part!r}. Expected {expected}.")
+            raise ModelError(f"{role}: got {told(part)}. Expected {expected}.")
     return parts
 
 
@@ -278,6 +279,11 @@ def _turned(orientation: Orientation, symbols: dict[Any, Any]) -> Any:
 
 
 def _displaced(body: Body, along: Any, by: Coordinate) -> Body:
+    if along is not None and len(vector(along, "release (along)")) != body.dimension:
+        raise ModelError(
+            f"release (along): got {list(along)} for a {body.shown} whose position has {body.dimension} components. Give as "
+            f"many: release(body, along={[1, *[0] * (body.dimension - 1)]})."
+        )
     if along is not None:
         return body.moved(times(by, unit(vector(along, "release (along)"))))
     if not isinstance(body, PlaneBody):
@@ -319,7 +325,9 @@ def compose(
         raise ModelError("compose: got no parts. Expected systems or assemblies: compose(name, A, B, interaction=V).")
     for k, s in enumerate(systems):
         if not isinstance(s, System):
-            raise ModelError(f"compose: got {s!r}. Expected systems or assemblies: compose(name, A, B, interaction=V).")
+            raise ModelError(
+                f"compose: got {told(s)}. Expected systems or assemblies: compose(name, A, B, interaction=V)."
+            )
         for one, many, symbols in (
             ("a coordinate", "Coordinates", s.coordinates),
             ("an entropy", "Entropies", s.entropies),

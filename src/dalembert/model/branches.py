@@ -17,11 +17,15 @@ from sympy import Expr, Symbol
 from ..budget import Budget
 from ..decide.zero import sign_at_samples
 from ..errors import ModelError, ModelWarning
+from ..symbolic import expanded, terms_of
 from .constraints import Constraint
 from .coordinates import Coordinate, Velocity
 
 LONGEST = 150
 """Constraints of more operations are taken as they are: factoring them takes long."""
+
+LONG = 20_000
+"""Polynomials that have more terms when they are multiplied out are not looked at as such."""
 
 
 @dataclass(frozen=True)
@@ -84,7 +88,7 @@ def _apart(factors: list[Expr], unknowns: set[Symbol]) -> bool:
     """Whether no two of some factors vanish together because they differ by a constant, as s - l and s + l do."""
 
     def differ(a: Expr, b: Expr) -> bool:
-        return any(not sympy.expand(c).free_symbols & unknowns for c in (a - b, a + b))
+        return any(not expanded(c).free_symbols & unknowns for c in (a - b, a + b))
 
     return all(differ(a, b) for a, b in combinations(factors, 2))
 
@@ -118,6 +122,8 @@ def _factors(e: Expr, unknowns: set[Symbol]) -> list[tuple[Expr, int]]:
         listed = sympy.factor_list(sympy.fraction(sympy.together(e))[0])[1]
         return [(sympy.sympify(b), int(k)) for b, k in listed if b.free_symbols & unknowns]
 
+    if terms_of(e) > LONG:
+        return [(e, 1)]
     try:
         return Budget(seconds=1.0).call(factored) or [(e, 1)]
     except sympy.PolynomialError:
@@ -145,7 +151,7 @@ def _sum_of_squares(e: Expr, unknowns: set[Symbol]) -> list[Expr] | None:
 def _squares_completed(e: Expr, unknowns: set[Symbol]) -> list[tuple[Expr, Expr]] | None:
     """A quadratic polynomial with numbers for coefficients as a sum of c l^2 with linear l (Lagrange); None if it is none."""
     names = sorted(e.free_symbols & unknowns, key=str)
-    if e.free_symbols - set(names) or not e.is_polynomial(*names):
+    if e.free_symbols - set(names) or not e.is_polynomial(*names) or terms_of(e) > LONG:
         return None
     polynomial = sympy.Poly(e, *names)
     if polynomial.total_degree() != 2 or not all(c.is_Rational for c in polynomial.coeffs()):

@@ -15,8 +15,9 @@ from ..decide import balls
 from ..decide.decimals import stated
 from ..decide.elimination import independent, rank
 from ..decide.sample import drawn
-from ..errors import ModelError, ModelWarning
+from ..errors import ModelError, ModelWarning, told
 from ..symbolic import fast, gradient, jacobian, number, substitute
+from . import sizes
 from .coordinates import Acceleration, Coordinate, Entropy, Momentum, Parameter, Slot, time
 from .scales import system_scales
 
@@ -47,16 +48,25 @@ def expression(given: Any, role: str) -> Expr:
         given = given.lhs - given.rhs
     if isinstance(given, (str, bytes)):
         raise ModelError(
-            f"{role}: got the text {given!r}. Expected an expression in Python: without the quotes, with symbols "
+            f"{role}: got the text {told(given)}. Expected an expression in Python: without the quotes, with symbols "
             f"made by dalembert.coordinates and dalembert.parameters."
         )
     try:
-        result = sympy.sympify(given)
-    except (sympy.SympifyError, TypeError):
+        result = sympy.sympify(given, strict=True) if not hasattr(given, "__array__") else _scalar(given)
+    except (sympy.SympifyError, TypeError, ValueError, AttributeError, RecursionError):
         result = None
-    if not isinstance(result, Expr):
-        raise ModelError(f"{role}: got {given!r} ({type(given).__name__}). Expected a scalar expression.")
+    if not isinstance(result, Expr) or isinstance(result, sympy.MatrixBase | sympy.Lambda):
+        raise ModelError(f"{role}: got {told(given)} ({type(given).__name__}). Expected a scalar expression.")
+    sizes.check(result, role)
     return result
+
+
+def _scalar(given: Any) -> Any:
+    """The number or the expression in a NumPy number or an array without axes; None of anything else."""
+    if getattr(given, "shape", None) != () or getattr(given, "mask", False):
+        return None
+    held = given.item() if hasattr(given, "item") else None
+    return None if isinstance(held, str | bytes) else sympy.sympify(held, strict=True)
 
 
 def symbols(expr: Expr, known: Iterable[sympy.Symbol], role: str) -> Expr:
@@ -105,14 +115,15 @@ def coordinates(given: Any) -> tuple[Coordinate, ...]:
     try:
         listed = (given,) if isinstance(given, Coordinate) else tuple(given)
     except TypeError:
-        raise ModelError(f"coordinates: got {given!r}. Expected a list: coordinates=[x, y].") from None
+        raise ModelError(f"coordinates: got {told(given)}. Expected a list: coordinates=[x, y].") from None
     if not listed:
         raise ModelError('coordinates=[]: a system needs at least one, made with x = dalembert.coordinates("x").')
     for q in listed:
         if not isinstance(q, Coordinate):
+            name = told(q, 20).strip("'") if isinstance(q, str | sympy.Symbol) else "x"
             raise ModelError(
-                f"coordinates: {q!r} ({type(q).__name__}) is not a coordinate. "
-                f'Make it with {q} = dalembert.coordinates("{q}").'
+                f"coordinates: {told(q)} ({type(q).__name__}) is not a coordinate. "
+                f'Make it with {name} = dalembert.coordinates("{name}").'
             )
     for q in listed:
         if listed.count(q) > 1:

@@ -16,6 +16,7 @@ from sympy import Expr
 
 from ..decide.zero import vanishes
 from ..errors import ModelError
+from ..symbolic import expanded
 from .coordinates import Coordinate, Velocity, time
 
 
@@ -48,10 +49,10 @@ class Constraint:
 def linear_row(expression: Expr, coordinates: Sequence[Coordinate]) -> tuple[tuple[Expr, ...], Expr] | None:
     """Coefficients and remainder of an expression affine in the velocities; None if it is not affine."""
     velocities = [q.dot for q in coordinates]
-    row = tuple(sympy.expand(expression.diff(v)) for v in velocities)
+    row = tuple(expanded(expression.diff(v)) for v in velocities)
     if any(a.free_symbols & set(velocities) for a in row):
         return None
-    return row, sympy.expand(expression.xreplace(dict.fromkeys(velocities, sympy.S.Zero)))
+    return row, expanded(expression.xreplace(dict.fromkeys(velocities, sympy.S.Zero)))
 
 
 def constraint(expression: Expr, coordinates: Sequence[Coordinate]) -> Constraint:

@@ -6,6 +6,8 @@ person never does. So a name identifies a symbol, which is what the symbolic eng
 
 from __future__ import annotations
 
+import math
+import re
 from functools import lru_cache
 from typing import Any, Literal, Self
 
@@ -16,7 +18,7 @@ from sympy.core.facts import InconsistentAssumptions
 from sympy.printing.pretty.pretty_symbology import pretty_symbol
 from sympy.printing.pretty.stringpict import prettyForm
 
-from ..errors import ModelError
+from ..errors import ModelError, told
 
 
 class _Mark(Symbol):
@@ -99,7 +101,7 @@ class Coordinate(_Mark):
         """The coordinate at the beginning (0) or the end (1) of a step: a slot of a discrete Lagrangian."""
         if not isinstance(slot, int) or isinstance(slot, bool) or slot not in (0, 1):
             raise ModelError(
-                f"{self.name}.at({slot!r}): a discrete Lagrangian has two slots. Type {self.name}.at(0) for the "
+                f"{self.name}.at({told(slot)}): a discrete Lagrangian has two slots. Type {self.name}.at(0) for the "
                 f"beginning of the step or {self.name}.at(1) for its end."
             )
         return _derived(Slot, f"{self.name}.at({slot})")
@@ -242,16 +244,32 @@ RESERVED = ("time", "lane")
 """Names of the axes of a dataset."""
 
 
+def _listed(names: str) -> int:
+    """At most how many symbols the ranges in a text make: x:3 is x0, x1, x2."""
+    ends = [int(end[:9]) for end in re.findall(r":\s*(\d+)", names)]
+    return math.prod(max(1, end) for end in ends)
+
+
+MOST = 100_000
+"""Symbols made at once."""
+
+
 def _named(kind: str, names: Any, cls: type[Symbol], assumptions: dict[str, bool]) -> Any:
     if not isinstance(names, str) or not names.strip():
-        raise ModelError(f'{kind}({names!r}): give names in one text, separated by spaces: {kind}("x y theta").')
+        raise ModelError(f'{kind}({told(names)}): give names in one text, separated by spaces: {kind}("x y theta").')
     unknown = sorted(set(assumptions) - set(_assume_defined))
     if unknown:
         raise ModelError(f"{kind}: SymPy knows no assumption {unknown[0]!r}. Use positive=True, for example.")
+    if _listed(names) > MOST:
+        raise ModelError(f"{kind}({told(names)}): this makes more than {MOST} symbols. Make fewer.")
     try:
         made = sympy.symbols(names, cls=cls, **assumptions)
     except InconsistentAssumptions:
         raise ModelError(f"{kind}: the assumptions {assumptions} contradict each other.") from None
+    except (ValueError, TypeError) as why:
+        raise ModelError(
+            f'{kind}({told(names)}): {why}. Give names separated by spaces: {kind}("x y theta").'
+        ) from None
     for symbol in made if isinstance(made, tuple) else (made,):
         if not (symbol.name.isidentifier() and symbol.name.isascii()):
             raise ModelError(

@@ -18,7 +18,7 @@ from sympy import Expr, Symbol
 from ..budget import Budget, BudgetSpentError
 from ..decide.sample import points_where
 from ..decide.zero import vanishes_where
-from ..errors import ModelError
+from ..errors import ModelError, told
 from ..shown import Part, Shown
 from ..symbolic import number
 from .checks import coordinates as checked_coordinates
@@ -76,7 +76,7 @@ class EquationsOfState(Shown):
         for v in variables:
             if not isinstance(v, Symbol) or type(v) is Coordinate:
                 raise ModelError(
-                    f"variables: got {v!r}. Expected symbols of thermodynamic variables: variables=[S, V, T]."
+                    f"variables: got {told(v)}. Expected symbols of thermodynamic variables: variables=[S, V, T]."
                 )
         put = object.__setattr__
         put(self, "relations", tuple(expression(r, "relation") for r in _open(relations)))

@@ -17,7 +17,7 @@ from sympy import Expr, Symbol
 
 from ..budget import Budget
 from ..decide.zero import vanishes_where
-from ..errors import ModelError
+from ..errors import ModelError, told
 from ..shown import Part, Shown
 from .checks import expression
 from .coordinates import _Mark
@@ -374,7 +374,9 @@ def _own(given: Symbol | None, own: StateVariable) -> dict[Symbol, StateVariable
     if given is None:
         return {}
     if not isinstance(given, Symbol):
-        raise ModelError(f"the {own} of a fundamental relation: got {given!r}. Expected the symbol it is written with.")
+        raise ModelError(
+            f"the {own} of a fundamental relation: got {told(given)}. Expected the symbol it is written with."
+        )
     return {given: own}
 
 

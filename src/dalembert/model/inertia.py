@@ -13,7 +13,7 @@ from typing import Any
 import sympy
 from sympy import Expr, Rational, pi
 
-from ..errors import ModelError
+from ..errors import ModelError, told
 from .kinematics import Vector, constant, vector
 
 
@@ -83,7 +83,7 @@ def _tensor(moments: Any) -> sympy.ImmutableMatrix | None:
         m = sympy.ImmutableMatrix(sympy.diag(*m))
     if m.shape != (3, 3) or m != m.T:
         raise ModelError(
-            f"moments: got {moments!r}. Expected one moment of inertia (in the plane), three (about the axes of the body) "
+            f"moments: got {told(moments)}. Expected one moment of inertia (in the plane), three (about the axes of the body) "
             f"or a symmetric matrix of 3 rows and 3 columns."
         )
     return m.applyfunc(lambda e: constant(e, "moments"))

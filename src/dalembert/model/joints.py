@@ -14,7 +14,7 @@ import sympy
 from sympy import Expr
 
 from ..decide.zero import vanishes
-from ..errors import ModelError
+from ..errors import ModelError, told
 from . import checks
 from .kinematics import Vector, collected, cross, dot, left, minus, plus, times, unit, vector
 from .loads import length
@@ -60,6 +60,7 @@ def _surface(on: Any, contact: Vector) -> Vector:
 def rolling_on_line(body: Any, radius: Any, direction: Any = (1, 0), on: Any = None) -> tuple[Expr, ...]:
     """A disc or hoop (or half of one) rolls on a line in the plane; it lies to the left of `direction`."""
     _turning(body, "rolling_on_line")
+    radius = checks.expression(radius, "rolling_on_line (radius)")
     ahead = unit(vector(direction, "rolling_on_line (direction)"))
     contact = minus(body.position, times(radius, left(ahead)))
     return rolling(body, contact, on, [ahead])
@@ -73,6 +74,8 @@ def rolling_on_circle(
     The position of the body must keep the distance circle_radius - radius (inside) or + radius (outside) from `centre`.
     """
     _turning(body, "rolling_on_circle")
+    radius = checks.expression(radius, "rolling_on_circle (radius)")
+    circle_radius = checks.expression(circle_radius, "rolling_on_circle (circle_radius)")
     apart = circle_radius - radius if inside else circle_radius + radius
     outward = times(1 / apart, minus(body.position, place(centre, "rolling_on_circle").position))
     contact = plus(body.position, times(radius if inside else -radius, outward))
@@ -82,6 +85,7 @@ def rolling_on_circle(
 def rolling_on_plane(body: Any, radius: Any, normal: Any = (0, 0, 1), on: Any = None) -> tuple[Expr, ...]:
     """A sphere rolls on a plane; `normal` points from the plane to the sphere."""
     _turning(body, "rolling_on_plane")
+    radius = checks.expression(radius, "rolling_on_plane (radius)")
     up = unit(vector(normal, "rolling_on_plane (normal)"))
     return rolling(body, minus(body.position, times(radius, up)), on, _tangents(up))
 
@@ -91,6 +95,7 @@ def rolling_disc(
 ) -> tuple[Expr, ...]:
     """A thin disc (or hoop) rolls with its edge on a plane; see `lowest_point`."""
     _turning(body, "rolling_disc")
+    radius = checks.expression(radius, "rolling_disc (radius)")
     up = unit(vector(normal, "rolling_disc (normal)"))
     return rolling(body, lowest_point(body, radius, up, axle), on, _tangents(up))
 
@@ -100,6 +105,9 @@ def lowest_point(body: SpaceBody, radius: Any, normal: Any = (0, 0, 1), axle: An
 
     axle:  the axis of the disc, along the axes of the body: [0, 1, 0] for a wheel with turns("zxy", yaw, lean, spin)
     """
+    if not isinstance(body, SpaceBody):
+        raise ModelError(f"lowest_point: got a {type(body).__name__}. Expected a body in space: SpaceBody(...).")
+    radius = checks.expression(radius, "lowest_point (radius)")
     up = unit(vector(normal, "lowest_point (normal)"))
     axis, nodes = body.outward(unit(vector(axle, "lowest_point (axle)"))), body.orientation.nodes
     if nodes is not None and vanishes(dot(nodes, up)) and vanishes(dot(nodes, axis)):
@@ -160,19 +168,28 @@ class Contact:
     at:     where: a position, or a point of the body; by default its mass centre
     along:  the directions, by default the axes; Contact(rod, O) is a hinge, Contact(disc, P, [n]) a smooth contact
     by:     the body that exerts it, and feels the opposite; by default the ground
+    name:   what to call it where its components are listed, "hinge A"
     """
 
     on: Body
     at: Any = None
     along: Sequence[Any] | None = None
     by: Body | None = None
+    name: str = ""
 
     def __post_init__(self) -> None:
         if not isinstance(self.on, Body):
             raise ModelError(f"Contact: got {self.on!r}. Expected the body that the reaction acts on.")
         at = self.on.centre if self.at is None else place(self.at, "Contact").position
         axes = [tuple(int(i == k) for i in range(len(at))) for k in range(len(at))]
-        directions = [vector(e, "Contact (along)") for e in (axes if self.along is None else self.along)]
+        _exerting(self.by, "Contact")
+        directions = [vector(e, "Contact (along)") for e in (axes if self.along is None else _several(self.along))]
+        for e in (at, *directions):
+            if len(e) != self.on.dimension:
+                raise ModelError(
+                    f"Contact: got {list(e)} for a body whose position has {self.on.dimension} components. Write all in the "
+                    f"plane, [x, y], or all in space, [x, y, z]."
+                )
         object.__setattr__(self, "at", at)
         object.__setattr__(self, "along", tuple(directions))
 
@@ -183,6 +200,21 @@ class Clamp:
 
     on: Body
     by: Body | None = None
+    name: str = ""
 
     def __post_init__(self) -> None:
         _turning(self.on, "Clamp")
+        _exerting(self.by, "Clamp")
+
+
+def _exerting(by: Any, role: str) -> None:
+    if not (by is None or isinstance(by, Body)):
+        raise ModelError(
+            f"{role} (by): got {told(by)}. Expected the body that exerts the reaction, or None: the ground."
+        )
+
+
+def _several(along: Any) -> list[Any]:
+    if isinstance(along, str | Expr) or not isinstance(along, Sequence | sympy.MatrixBase):
+        raise ModelError(f"Contact (along): got {told(along)}. Expected a list of directions: along=[[1, 0], [0, 1]].")
+    return list(along)

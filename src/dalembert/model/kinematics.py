@@ -16,7 +16,8 @@ from sympy import Expr, cos, sin
 from sympy.simplify.fu import TR5, TR6, TR10i
 
 from ..decide.zero import vanishes
-from ..errors import ModelError
+from ..errors import ModelError, told
+from ..symbolic import expanded
 from . import checks
 from .coordinates import Coordinate, Velocity, time
 
@@ -37,7 +38,7 @@ def vector(given: Any, role: str) -> Vector:
         components = ()
     if len(components) not in (2, 3):
         raise ModelError(
-            f"{role}: got {given!r}. Expected a list of two components in the plane, [x, y], or three in space, [x, y, z]."
+            f"{role}: got {told(given)}. Expected a list of two components in the plane, [x, y], or three in space, [x, y, z]."
         )
     return tuple(checks.expression(c, role) for c in components)
 
@@ -62,13 +63,23 @@ def rates(v: Vector) -> Vector:
     return tuple(rate(e) for e in v)
 
 
+def _alike(a: Sequence[Expr], b: Sequence[Expr]) -> None:
+    if len(a) != len(b):
+        raise ModelError(
+            f"[{', '.join(map(str, a))}] has {len(a)} components, [{', '.join(map(str, b))}] has {len(b)}. Write both in the "
+            f"plane, [x, y], or both in space, [x, y, z]."
+        )
+
+
 def dot(a: Sequence[Expr], b: Sequence[Expr]) -> Expr:
     """a . b"""
+    _alike(a, b)
     return sympy.Add(*(x * y for x, y in zip(a, b, strict=True)))
 
 
 def plus(a: Vector, b: Vector) -> Vector:
     """a + b"""
+    _alike(a, b)
     return tuple(x + y for x, y in zip(a, b, strict=True))
 
 
@@ -84,6 +95,7 @@ def minus(a: Vector, b: Vector) -> Vector:
 
 def cross(a: Vector, b: Vector) -> Vector:
     """a x b: three components in space, one (along the normal) in the plane."""
+    _alike(a, b)
     if len(a) == 2:
         return (a[0] * b[1] - a[1] * b[0],)
     return (a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0])
@@ -116,7 +128,7 @@ def collected(expression: Expr) -> Expr:
         return expression
     velocities = [s for s in expression.free_symbols if isinstance(s, Velocity)]
     groups: dict[Expr, list[Expr]] = {}
-    for term in sympy.Add.make_args(sympy.expand(expression)):
+    for term in sympy.Add.make_args(expanded(expression)):
         coefficient, power = term.as_independent(*velocities, as_Add=False)
         groups.setdefault(power, []).append(coefficient)
     return sympy.Add(*(_contracted(sympy.Add(*terms)) * power for power, terms in groups.items()))
@@ -135,12 +147,12 @@ def _terms(expression: Expr) -> int:
 def _contracted(expression: Expr) -> Expr:
     if len(expression.args) < 2 or not expression.has(sin, cos):
         return expression
-    squares = sympy.expand(TR5(expression))
+    squares = expanded(TR5(expression))
     pairs = TR10i(squares) if len(squares.args) <= READABLE / 4 else squares  # it compares all pairs of terms
     best = min((expression, squares, pairs), key=lambda e: (e.count_ops(), str(e)))
     if not (squares.is_Add and any(isinstance(p.base, cos) for p in squares.atoms(sympy.Pow))):
         return best
-    sines = sympy.expand(TR6(squares))  # 1 - cos^2 once more a sine
+    sines = expanded(TR6(squares))  # 1 - cos^2 once more a sine
     return sines if sines.count_ops() < best.count_ops() else best
 
 
@@ -184,7 +196,7 @@ def turns(axes: str, *angles: Any) -> Orientation:
     """
     if not isinstance(axes, str) or not axes or set(axes) - set("xyz") or len(axes) != len(angles):
         raise ModelError(
-            f"turns({axes!r}) with {len(angles)} angles: give the axes as letters x, y, z and one angle for each, for "
+            f"turns({told(axes)}) with {len(angles)} angles: give the axes as letters x, y, z and one angle for each, for "
             f'example turns("zxz", psi, theta, phi).'
         )
     listed = [checks.expression(a, "angle") for a in angles]
@@ -205,7 +217,7 @@ def rotation(matrix: Any) -> Orientation:
     except (TypeError, ValueError):
         R = sympy.ImmutableMatrix(0, 0, [])
     if R.shape != (3, 3):
-        raise ModelError(f"rotation: got {matrix!r}. Expected a matrix of 3 rows and 3 columns.")
+        raise ModelError(f"rotation: got {told(matrix)}. Expected a matrix of 3 rows and 3 columns.")
     if not all(vanishes(e) for e in (*(R.T * R - sympy.eye(3)), R.det() - 1)):
         raise ModelError(
             "rotation: the matrix is not a rotation: its columns must be orthogonal, of length one, and right-handed. "

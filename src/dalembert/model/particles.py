@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import sympy
 from sympy import Expr, cos, sin
 
-from ..errors import ModelError
+from ..errors import ModelError, told
 from . import checks
 from .coordinates import Acceleration, Velocity
 from .inertia import Shape
@@ -253,7 +253,7 @@ class SpaceBody(Body):
 def _shape(given: Any, role: str) -> Shape:
     if not isinstance(given, Shape):
         raise ModelError(
-            f"{role}: the first argument is {given!r}. Expected a shape: disc(m, R), hoop(m, R), rod(m, l), sphere(m, R), "
+            f"{role}: the first argument is {told(given)}. Expected a shape: disc(m, R), hoop(m, R), rod(m, l), sphere(m, R), "
             f"..., or Shape(mass, moments)."
         )
     return given
@@ -304,5 +304,5 @@ def place(given: Any, role: str) -> Point:
         if isinstance(given, Sequence | sympy.MatrixBase) and not isinstance(given, str):
             raise
     raise ModelError(
-        f"{role}: got {given!r}. Expected a body, a point of it, body.point([a, b]), or a position, [x, y]."
+        f"{role}: got {told(given)}. Expected a body, a point of it, body.point([a, b]), or a position, [x, y]."
     )

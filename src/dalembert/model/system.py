@@ -11,7 +11,7 @@ import sympy
 from sympy import Expr
 
 from ..decide.decimals import Typed
-from ..errors import ModelError
+from ..errors import ModelError, told
 from . import branches, checks
 from . import thermal as thermo
 from .constraints import Constraint, constraint, is_variation_of, variation
@@ -289,7 +289,9 @@ def _listed(given: Any, role: str) -> Sequence[Any]:
             raise TypeError
         return list(given)
     except TypeError:
-        raise ModelError(f"{role}: got {given!r}. Expected a list: {role}=[{given}].") from None
+        raise ModelError(
+            f"{role}: got {told(given)}. Expected a list: {role}=[{given if isinstance(given, str) else told(given)}]."
+        ) from None
 
 
 def _energies(kinetic: Any, potential: Any, lagrangian: Any, checked: Any, U: Expr) -> dict[str, Expr | None]:
@@ -307,7 +309,7 @@ def _energies(kinetic: Any, potential: Any, lagrangian: Any, checked: Any, U: Ex
 def _forces(forces: Mapping[Coordinate, Any], q: tuple[Coordinate, ...], checked: Any) -> tuple[Expr, ...]:
     if not isinstance(forces, Mapping):
         raise ModelError(
-            f"forces: got {forces!r}. Expected {{coordinate: expression}}, for example forces={{{q[0]}: 1}}."
+            f"forces: got {told(forces)}. Expected {{coordinate: expression}}, for example forces={{{q[0]}: 1}}."
         )
     for key in forces:
         if key not in q:

@@ -16,7 +16,7 @@ import sympy
 from sympy import Expr
 
 from ..decide.zero import vanishes
-from ..errors import ModelError, ModelWarning
+from ..errors import ModelError, ModelWarning, told
 from .coordinates import Coordinate, Entropy
 from .signs import sign_at_samples
 
@@ -28,10 +28,16 @@ Checked = Callable[..., Expr]
 
 def entropies(given: Any, taken: Sequence[Coordinate] = ()) -> tuple[Entropy, ...]:
     """Check the list of entropies; `taken` are the coordinates beside them."""
-    listed = (given,) if isinstance(given, Entropy) else tuple(given)
+    try:
+        listed = (given,) if isinstance(given, Entropy) else tuple(given)
+    except TypeError:
+        raise ModelError(f"entropies: got {told(given)}. Expected a list: entropies=[S].") from None
     for S in listed:
         if not isinstance(S, Entropy):
-            raise ModelError(f'entropies: {S!r} is not an entropy. Make it with {S} = dalembert.entropies("{S}").')
+            name = told(S, 20).strip("'") if isinstance(S, str | sympy.Symbol) else "S"
+            raise ModelError(
+                f'entropies: {told(S)} is not an entropy. Make it with {name} = dalembert.entropies("{name}").'
+            )
         if listed.count(S) > 1:
             raise ModelError(f"entropies: the name {S.name} occurs twice. Each entropy is listed once.")
         if any(q.name == S.name for q in taken):
@@ -45,7 +51,7 @@ def friction(
     """The friction force on each coordinate, for each entropy."""
     given = given or {}
     if not isinstance(given, Mapping):
-        raise ModelError(f"friction: got {given!r}. Expected {{x: expression}}, or {{S: {{x: expression}}}}.")
+        raise ModelError(f"friction: got {told(given)}. Expected {{x: expression}}, or {{S: {{x: expression}}}}.")
     if given and not S:
         raise ModelError("friction: its work becomes heat, and there is no entropy to receive it. Give entropies=[S].")
     by_entropy = any(key in S for key in given)
@@ -58,7 +64,7 @@ def friction(
         if key not in S:
             raise ModelError(f"friction: {key} is not among the entropies {_names(S)}.")
         if not isinstance(forces, Mapping):
-            raise ModelError(f"friction of {key}: got {forces!r}. Expected {{x: expression}}.")
+            raise ModelError(f"friction of {key}: got {told(forces)}. Expected {{x: expression}}.")
         for x in forces:
             if x not in q:
                 raise ModelError(f"friction of {key}: {x} is not among the coordinates {_names(q)}.")
@@ -69,7 +75,7 @@ def heat(given: Mapping[Entropy, Any] | None, S: Sequence[Entropy], checked: Che
     """The heat each entropy receives per unit of time."""
     given = given or {}
     if not isinstance(given, Mapping):
-        raise ModelError(f"heat: got {given!r}. Expected {{S: power received}}.")
+        raise ModelError(f"heat: got {told(given)}. Expected {{S: power received}}.")
     for key in given:
         if key not in S:
             raise ModelError(
@@ -136,11 +142,13 @@ def conductors(
 ) -> tuple[Conductor, ...]:
     """Check {(S1, S2): conductance}; (S, T) and (T, S) are two conductors side by side, which make one."""
     found: dict[tuple[Any, Any], Expr] = {}
+    if not (given is None or isinstance(given, Mapping)):
+        raise ModelError(f"conduction: got {told(given)}. Expected {{(S1, S2): conductance}}.")
     for pair, conductance in (given or {}).items():
         if not (isinstance(pair, tuple) and len(pair) == 2 and any(end in S for end in pair)):
             raise ModelError(
-                f"conduction: {pair} is not a pair of bodies. Write {{(S1, S2): conductance}}, with entropies of this system"
-                f"{' (' + _names(S) + ')' if S else ''} or the temperature of a reservoir."
+                f"conduction: {told(pair)} is not a pair of bodies. Write {{(S1, S2): conductance}}, with entropies of this "
+                f"system{' (' + _names(S) + ')' if S else ''} or the temperature of a reservoir."
             )
         body, to = pair if pair[0] in S else pair[::-1]
         k = checked(conductance, "conductance")

@@ -9,18 +9,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..errors import MethodError, ModelError, SimulationError
+from ..errors import MethodError, ModelError, SimulationError, StartError, told
 from ..methods.base import Method
 from ..methods.reference import Reference
 from ..model.coordinates import time
 from ..model.system import System
+from ..numbers import finite, reals
 from ..shown import Part, Shown, Table
 from ..theory import pointwise as maps
 from ..theory.lagrange import energy
 from .plan import check_method
-from .simulate import simulate
+from .simulate import UNTIL, simulate
 from .trajectory import Trajectory
-from .values import Array, Values, as_number, point_map
+from .values import Array, Values, point_map
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -138,21 +139,19 @@ def _checked_methods(system: Any, methods: Any) -> list[Method]:
 
 
 def _duration(start: Any, until: Any) -> float:
-    """The time from the start to the end; NaN where `simulate` will say what is wrong with them."""
+    """The time from the start to the end."""
     given = start.items() if isinstance(start, Mapping) else ()
     begin = next((value for key, value in given if getattr(key, "name", key) == time.name), 0.0)
-    return as_number(until) - as_number(begin)
+    return finite(until, "until", MethodError, UNTIL) - finite(begin, "start: time", StartError)
 
 
 def different_steps(hs: Any, role: str, name: str) -> tuple[float, ...]:
     """Two or more different steps, in the order in which they are given."""
-    try:
-        steps = tuple(float(h) for h in (() if isinstance(hs, str) else hs))
-    except (TypeError, ValueError):
-        steps = ()
+    given = reals(hs, f"{role}: {name}", MethodError, f"Give two or more different steps, {name}=[0.1, 0.05, 0.025].")
+    steps = tuple(given.tolist()) if given.ndim == 1 else ()
     if len(steps) < 2 or len(set(steps)) != len(steps) or not all(0 < h < float("inf") for h in steps):
         raise MethodError(
-            f"{role}: {name} = {hs!r}. Expected two or more different steps, such as {name}=[0.1, 0.05, 0.025]."
+            f"{role}: {name} = {told(hs)}. Expected two or more different steps, such as {name}=[0.1, 0.05, 0.025]."
         )
     return steps
 

@@ -10,10 +10,12 @@ import numpy as np
 from sympy import Symbol
 
 from ..budget import Budget
-from ..errors import StartError
+from ..errors import StartError, told
 from ..model.coordinates import Coordinate
 from ..model.system import System
 from ..model.thermal import mechanical
+from ..numbers import reals
+from ..numbers import whole as count
 from ..shown import Part, Shown, Table
 from ..symbolic import jacobian, substitute
 from ..theory.linear import linearise, refuse_time
@@ -168,6 +170,7 @@ def equilibria(
     interval of that length each equilibrium is listed once.
     """
     mechanical(system, "equilibria")
+    attempts = count(attempts, "attempts", StartError)
     refuse_time(system, "equilibria")
     given = parameter_values(parameters, system.parameters)
     if any(v.ndim for v in given.values()):
@@ -211,13 +214,11 @@ def _read_box(system: System, box: Mapping[Any, Any] | None) -> dict[Coordinate,
         name = key.name if isinstance(key, Symbol) else str(key)
         if name not in known:
             raise StartError(f"box: {key} is not a coordinate of this system. Its coordinates are {', '.join(known)}.")
-        try:
-            a, b = (float(x) for x in pair)
-        except (TypeError, ValueError):
-            a, b = np.nan, np.nan
+        found_pair = reals(pair, f"box: {name}", expected=f"Give two numbers, {name}: (-1, 1).")
+        a, b = found_pair.tolist() if found_pair.shape == (2,) else (np.nan, np.nan)
         if not (np.isfinite([a, b]).all() and a < b):
             raise StartError(
-                f"box: {name}: {pair!r}. Expected two finite numbers, the smaller one first: {name}: (-1, 1)."
+                f"box: {name}: {told(pair)}. Expected two finite numbers, the smaller one first: {name}: (-1, 1)."
             )
         found[known[name]] = (a, b)
     return found

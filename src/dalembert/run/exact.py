@@ -30,6 +30,7 @@ from ..methods.reference import Reference
 from ..model.coordinates import step, time
 from ..model.system import System
 from ..model.thermal import mechanical
+from ..numbers import positive, whole
 from ..shown import Part, Shown, Table
 from ..stepmap import TIME, Block, pointwise
 from ..symbolic import Fast, fast, gradient, jacobian, substitute
@@ -291,10 +292,8 @@ def order_of(
     """
     system = _approximated(discrete, system)
     lengths = tuple(sorted(different_steps(h, "order_of", "h"), reverse=True))
-    if not (isinstance(points, int) and points > 0 and isinstance(span, int | float) and 0 < span < np.inf):
-        raise MethodError(
-            f"order_of: span = {span!r}, points = {points!r}. Expected a positive time and a whole number."
-        )
+    span = positive(span, "order_of: span", MethodError, ". Expected a positive time.")
+    points = whole(points, "order_of: points", MethodError, least=1)
     own, rows = _rows(parameters, system), _rows(parameters, discrete)
     given = dict(zip(system.parameters, own[0], strict=True))
     exactly = Reference(rtol=1e-12)

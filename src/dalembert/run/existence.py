@@ -25,8 +25,10 @@ from sympy import Expr, Symbol
 
 from ..budget import Budget
 from ..discrete.system import DiscreteSystem
+from ..errors import StartError
 from ..methods.base import Method
 from ..model.system import System
+from ..numbers import whole
 from ..shown import Part, Shown, Table
 from ..symbolic import Fast, fast, free_names, gradient, slow, substitute
 from .enclosure import Enclosure, Marks
@@ -118,6 +120,7 @@ def existence(
     Exact numbers (sympy.pi, Rational(1, 3)) and decimals in the system (9.81 is 981/100) are taken exactly; values given as
     floating-point numbers, and decimals of a method, as the binary numbers that they are.
     """
+    whole(attempts, "attempts", StartError)
     question = asked(given, method, at, h, parameters, lane)
     reduced, solved = _eliminated(question)
     tried = [f"linear elimination: {len(solved)} of {len(question.unknowns) + len(question.free)} variables"]

@@ -11,6 +11,7 @@ from ..engine.kernels import STATUS_WIDTH
 from ..engine.machine import PointMap
 from ..engine.status import Status
 from ..errors import MethodError
+from ..methods.reference import tolerances
 from ..model.system import System
 from ..theory import pointwise as maps
 from ..theory.hamilton import HamiltonianForm
@@ -40,9 +41,7 @@ def solve_hamilton(
 ) -> Trajectory:
     """A motion at the times k h; h is only the spacing of the output. Tolerances are those of `Reference`."""
     system = form.system
-    if not (rtol > 0 and (atol is None or atol > 0)):
-        given = f"rtol = {rtol}" if atol is None else f"rtol = {rtol}, atol = {atol}"
-        raise MethodError(f"{given}: tolerances are positive numbers, such as 1e-10.")
+    rtol, atol = tolerances(rtol, atol, "")
     h = _step_size(h)
     values = parameter_values(parameters, system.parameters)
     begun = resolve_start(system, start, values, columns(values, [p.name for p in system.parameters], lanes(values)))
@@ -118,6 +117,8 @@ class _Motion:
     ) -> tuple[int, Status]:
         """Fill `out` as far as the solver gets; tells the last valid record and how it ended."""
         size, done = len(state), 0
+        if not (np.isfinite(state).all() and np.isfinite(self.row).all()):
+            return 0, Status.NOT_FINITE
 
         def record(k: int, y: Array) -> None:
             found = self.table(times[k], y)

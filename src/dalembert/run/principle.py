@@ -25,6 +25,8 @@ from ..errors import ModelError, StartError
 from ..model.coordinates import Coordinate, time
 from ..model.system import System
 from ..model.thermal import mechanical
+from ..numbers import positive, reals
+from ..numbers import whole as count
 from ..shown import Part, Shown, Table
 from ..stepmap import pointwise
 from ..theory import pointwise as maps
@@ -121,11 +123,14 @@ def path_of(given: Any, system: System | None, parameters: Values | None) -> Pat
     mechanical(system, "hamilton_principle")
     source: Any = given if isinstance(given, Trajectory) else {getattr(k, "name", k): v for k, v in given.items()}
     try:
-        times = np.asarray(source[time.name], dtype=float)
-        positions = np.column_stack([np.asarray(source[q.name], dtype=float) for q in system.coordinates])
+        times = reals(source[time.name], "path: time")
+        columns_of = [reals(source[q.name], f"path: {q.name}") for q in system.coordinates]
     except KeyError as missing:
         raise StartError(f"hamilton_principle: the path has no values for {missing}.") from None
-    steps = np.diff(times)
+    if times.ndim != 1 or any(c.shape != times.shape for c in columns_of):
+        shapes = ", ".join(str(c.shape) for c in (times, *columns_of))
+        raise StartError(f"hamilton_principle: the path has arrays of shapes {shapes}. Give one number for each time.")
+    positions, steps = np.column_stack(columns_of), np.diff(times)
     if len(times) < 17 or not np.allclose(steps, steps[0], rtol=1e-6) or not np.isfinite(positions).all():
         raise StartError(
             f"hamilton_principle: got {len(times)} records. Expected at least 17, all finite, at equal distances in time."
@@ -185,6 +190,7 @@ def hamilton_principle(
     Forces enter by their virtual work, and under constraints only displacements with omega(dq) = 0 count. `system=` tests
     the path against another system.
     """
+    levels = count(levels, "levels", StartError, least=1)
     whole = path_of(path, system, parameters)
     found: list[tuple[float, float]] = []
     for level in reversed(range(levels)):
@@ -210,7 +216,7 @@ def weak_form(
     a motion if the displacement satisfies omega(dq) = 0 everywhere.
     """
     whole = path_of(path, system, parameters)
-    delta = np.asarray(displacement, dtype=float)
+    delta = reals(displacement, "displacement")
     if delta.shape != whole.positions.shape or np.abs(delta[[0, -1]]).max() > 1e-9 * np.abs(delta).max():
         raise StartError(
             f"weak_form: the displacement has the shape {delta.shape}. Expected {whole.positions.shape}: one row per record "
@@ -267,6 +273,8 @@ def generalised_principle(
     tolerance: float = 1e-5,
 ) -> WeakForm:
     """Hamilton's principle in weak form, with forces and constraints: integral of dL + F dq = 0 for omega(dq) = 0."""
+    modes = count(modes, "modes", StartError, least=1)
+    tolerance = positive(tolerance, "tolerance")
     whole = path_of(path, system, parameters)
     projectors = whole.projectors()
     phase = np.pi * (whole.times - whole.times[0]) / (whole.times[-1] - whole.times[0])

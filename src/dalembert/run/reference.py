@@ -104,6 +104,8 @@ class _Motion:
     def solve(self, state: Array, times: Array, out: Array) -> tuple[int, Status]:
         """Fill `out` as far as the solver gets; tells the last valid row and how it ended."""
         out[0], row = state, 1
+        if not (np.isfinite(state).all() and np.isfinite(self.rows).all() and np.isfinite(times).all()):
+            return 0, Status.NOT_FINITE
         if self.domain.left(times[0], state):
             return 0, Status.LEFT_DOMAIN
         if len(times) == 1:

@@ -19,6 +19,7 @@ from ..methods.base import Method
 from ..methods.reference import Reference
 from ..model.coordinates import Parameter
 from ..model.system import System
+from ..numbers import MOST, finite, positive, whole
 from ..theory import pointwise as maps
 from .events import Event, Stretches
 from .finite import ended_where_not_finite
@@ -29,8 +30,11 @@ from .progress import Progress, Report, chunks
 from .reference import solve_reference
 from .start import Start, of_momenta, read_start, resolve_start
 from .trajectory import Trajectory
-from .values import Array, Values, as_number, by_name, columns, lanes, parameter_values
+from .values import Array, Values, by_name, columns, lanes, parameter_values
 from .velocities import expected_velocities, has_branches, near_columns
+
+UNTIL = ": give a time, one number, that so many steps can reach."
+"""How a message about an end ends."""
 
 
 def simulate(
@@ -100,29 +104,24 @@ def _check_method(system: Any, method: Any) -> None:
 
 
 def _step_size(h: Any) -> float:
-    value = as_number(h)
-    if not (value > 0 and math.isfinite(value)):
-        raise MethodError(f"h = {h!r}: the step is a positive number. One step backward is flow(..., backward=True).")
-    return value
+    tail = ": the step is a positive number. One step backward is flow(..., backward=True)."
+    return positive(h, "h", MethodError, tail)
 
 
 def _steps(h: float, until: float | None, steps: int | None, every: int, t0: float) -> int:
-    if not (isinstance(every, (int, np.integer)) and every >= 1):
-        raise MethodError(f"every = {every}: record every so many steps; give a whole number from 1.")
+    whole(every, "every", MethodError, least=1, expected="record every so many steps; give a whole number from 1")
     if (until is None) == (steps is None):
         raise MethodError("give either until= (a time) or steps= (a number), one of the two.")
     if steps is not None:
-        if not (isinstance(steps, (int, np.integer)) and steps >= 0):
-            raise MethodError(f"steps = {steps!r}: give a whole number from 0.")
-        return int(steps)
-    end = as_number(until)
-    if not math.isfinite(end) or (end - t0) / h > 2**62:
-        raise MethodError(f"until = {until!r}: give a time, one number, that so many steps can reach.")
+        return whole(steps, "steps", MethodError)
+    end = finite(until, "until", MethodError, UNTIL)
     if end < t0:
         raise MethodError(
             f"until = {until} lies before the start at t = {t0:g}. Give a later time, or another start time."
         )
     count = (end - t0) / h
+    if count > MOST:
+        raise MethodError(f"until = {end:g}{UNTIL}")
     return math.ceil(count - max(1e-9, 8 * count * 2.0**-52))
 
 

@@ -218,6 +218,8 @@ class Trajectory:
         compiled, times = point_map(stepmap), len(self.time)
         clock = np.broadcast_to(self.time[None, :, None], (*second.shape[:2], 1))
         result = np.empty((*second.shape[:2], len(stepmap.outputs)))
+        if not result.size:
+            return result
         size = max(1, POINTS // max(times, 1))  # lanes in one call: many at once, but not all of a large ensemble
         for some in (slice(i, i + size) for i in range(0, len(second), size)):
             parts = [table[some] for table in (self._positions, second, self._entropies, clock)]

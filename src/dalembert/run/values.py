@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sympy import Symbol
 
+from .. import numbers
 from ..engine.machine import PointMap
 from ..errors import MethodError, StartError
 
@@ -21,53 +22,24 @@ point_map = lru_cache(maxsize=256)(PointMap)
 
 
 def by_name(given: Values | None, known: Iterable[Symbol], role: str) -> dict[str, Array]:
-    """The given numbers by name; every key must be a known symbol, or the name of one."""
-    if not (given is None or isinstance(given, Mapping)):
-        raise StartError(f"{role}: got {given!r}. Expected {{symbol: number, ...}}.")
-    names = {s.name for s in known}
-    found: dict[str, Array] = {}
-    for key, value in (given or {}).items():
-        name = key.name if isinstance(key, Symbol) else str(key)
-        if name not in names:
-            raise StartError(f"{role}: {key} is unknown here. Expected one of {', '.join(sorted(names))}.")
-        if name in found:
-            raise StartError(f"{role}: {name} is given twice.")
-        found[name] = _number(value, name, role)
-    return found
+    """The given numbers by name, as numbers or as arrays with one entry per lane."""
+    return numbers.by_name(given, known, role, _lanes)
 
 
-def _number(value: Any, name: str, role: str) -> Array:
-    try:
-        if value is None or isinstance(value, str | bytes):
-            raise TypeError
-        array = np.asarray(value if not hasattr(value, "evalf") else float(value), dtype=float)
-    except (TypeError, ValueError):
-        raise StartError(
-            f"{role}: {name} = {value!r} is not a number. Give a number, or an array of numbers for one lane each."
-        ) from None
+def _lanes(value: Any, role: str) -> Array:
+    array = numbers.reals(value, role, StartError, "Give a number, or an array of numbers for one lane each.")
     if array.ndim > 1:
         raise StartError(
-            f"{role}: {name} has shape {array.shape}. Lanes are one axis: give a number or a one-dimensional array."
+            f"{role} has shape {array.shape}. Lanes are one axis: give a number or a one-dimensional array."
         )
     if array.ndim == 1 and not len(array):
-        raise StartError(f"{role}: {name} is an empty array. Give a number, or at least one number per array.")
+        raise StartError(f"{role} is an empty array. Give a number, or at least one number per array.")
     return array
-
-
-def as_number(given: Any) -> float:
-    """What was given, if it is a number; NaN if not: a text or a truth value is none."""
-    try:
-        return float("nan" if isinstance(given, str | bytes | bool) else given)
-    except (TypeError, ValueError):
-        return float("nan")
 
 
 def step_length(h: Any, role: str) -> float:
     """The step, a positive number."""
-    value = as_number(h)
-    if not 0 < value < float("inf"):
-        raise MethodError(f"{role}: h = {h!r}. Expected the step, a positive number, such as h=0.1.")
-    return value
+    return numbers.positive(h, f"{role}: h", MethodError, ". Expected the step, a positive number, such as h=0.1.")
 
 
 def lanes(*groups: Mapping[str, Array]) -> int | None:

@@ -14,7 +14,7 @@ from ..decide.decimals import stated
 from ..decide.elimination import highest_rank, rank
 from ..decide.sample import points_on
 from ..decide.zero import vanishes_at
-from ..errors import ModelError
+from ..errors import ModelError, told
 from ..model import checks
 from ..model.coordinates import Coordinate, time
 from ..shown import Part, Shown
@@ -102,7 +102,7 @@ def check_chart(positions: Mapping[Coordinate, Any], constraints: Sequence[Any] 
 def _placed(positions: Any) -> dict[Coordinate, Expr]:
     if not isinstance(positions, Mapping) or not all(isinstance(k, Coordinate) for k in positions) or not positions:
         raise ModelError(
-            f"check_chart: got {positions!r}. Expected positions as functions of other coordinates: "
+            f"check_chart: got {told(positions)}. Expected positions as functions of other coordinates: "
             f"{{x: R*cos(theta), y: R*sin(theta)}}."
         )
     placed = {x: stated(checks.expression(e, f"position {x}")) for x, e in positions.items()}

@@ -13,13 +13,14 @@ from typing import Any
 
 import sympy
 from sympy import Expr
+from sympy.logic.boolalg import BooleanAtom
 
 from ..decide import decimals
 from ..decide.balls import Point, value, values
 from ..decide.elimination import independent
 from ..decide.sample import points_on
 from ..decide.zero import vanishes_at
-from ..errors import ModelError
+from ..errors import ModelError, told
 from ..model import checks
 from ..model.branches import branches, changes_sign
 from ..model.constraints import Constraint, constraint
@@ -89,7 +90,7 @@ def stated(system: Any, coordinates: Any) -> Given:
         return Given(system.name, system.coordinates, system.constraints, own)
     if not isinstance(system, (list, tuple)):
         raise ModelError(
-            f"classify: got {system!r} ({type(system).__name__}). Expected a System, or a list of constraints with their "
+            f"classify: got {told(system)} ({type(system).__name__}). Expected a System, or a list of constraints with their "
             f"coordinates: classify([x.dot - y.dot], coordinates=[x, y])."
         )
     if coordinates is None:
@@ -106,7 +107,7 @@ def _stated(given: Any, q: tuple[Coordinate, ...]) -> list[Constraint | Any]:
     known = {s for c in q for s in (c, c.dot)}
     if isinstance(given, sympy.And):
         return [made for part in given.args for made in _stated(part, q)]
-    if given in (True, False):
+    if isinstance(given, bool | BooleanAtom):
         raise ModelError(
             f"classify: a constraint is {given} whatever the configuration, so it says nothing. Write a relation between "
             f"coordinates, {q[0]} >= 0 for example."

@@ -47,7 +47,10 @@ def kernel(rows: Sequence[Row], width: int, points: Sequence[Point], budget: Bud
     free = [c for c in range(width) if c not in pivots]
     block = sympy.Matrix([[row[c] for c in pivots] for row in chosen])
     right = sympy.Matrix([[row[c] for c in free] for row in chosen])
-    solved = solution(block, right, budget)
+    try:
+        solved = solution(block, right, budget)
+    except BudgetSpentError:  # short is nice, right is enough
+        solved = _eliminated(block, right)
     basis = sympy.zeros(width, len(free))
     for k, column in enumerate(free):
         vector = [sympy.S.Zero] * width
@@ -79,12 +82,15 @@ def _pivots(rows: Sequence[Sequence[Expr]], width: int, points: Sequence[Point])
 
 def solution(block: sympy.Matrix, right: sympy.Matrix, budget: Budget) -> sympy.Matrix:
     """block^-1 right: exactly where that is short, else by elimination without simplification."""
-    import symengine
-
     if block.rows <= WRITTEN_OUT:
         found = attempt(budget, linear_solution, block, right)
         if found is not None:
             return sympy.Matrix(right.rows, right.cols, found)
+    return _eliminated(block, right)
+
+
+def _eliminated(block: sympy.Matrix, right: sympy.Matrix) -> sympy.Matrix:
+    import symengine
 
     made = symengine.DenseMatrix(block.tolist()).LUsolve(symengine.DenseMatrix(right.tolist()))
     like = [*block, *right]
@@ -207,6 +213,7 @@ def derived_flag(
     """The derived systems of a system of forms, from the system itself to the one that has none lost: its integrals."""
     systems = [[list(r) for r in rows]]
     while systems[-1]:
+        budget.spend()
         smaller = derived_system(systems[-1], variables, points, budget)[1]
         if len(smaller) == len(systems[-1]):
             break

@@ -176,8 +176,9 @@ class HamiltonianForm(Shown):
 
     def _in_momenta(self, e: Any) -> Expr:
         """An expression in (q, v, t), written with momenta."""
-        assert self.velocities is not None
-        return sympy.sympify(e).xreplace({q.dot: v for q, v in self.velocities.items()})
+        if self.velocities is None:
+            self._closed()  # says why there is none
+        return sympy.sympify(e).xreplace({q.dot: v for q, v in (self.velocities or {}).items()})
 
     def _closed(self) -> Expr:
         if self.hamiltonian is None:

@@ -174,7 +174,7 @@ def _solved(
 ) -> Iterator[tuple[Symbol, Expr]]:
     """Ways to solve g = level for a variable, valid at all the points; at most two of them."""
     present = [z for z in variables if z in g.free_symbols]
-    simple = sorted(present, key=lambda z: (not g.is_polynomial(z) or sympy.degree(g, z) > 1, str(z)))
+    simple = sorted(present, key=lambda z: (not g.is_polynomial(z) or bool(sympy.degree(g, z) > 1), str(z)))
     ways = 0
     for z in simple:
         for branch in roots(g - level, z, budget):

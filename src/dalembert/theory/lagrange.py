@@ -17,7 +17,8 @@ from ..decide.decimals import decimal, quotient
 from ..errors import ModelError
 from ..model.coordinates import Coordinate, Multiplier, multiplier, time
 from ..model.system import System
-from ..symbolic import Fast, fast, gradient, jacobian, slow
+from ..symbolic import Fast, fast, gradient, jacobian, slow, substitute
+from ..symbolic import expanded as multiplied_out
 from .algebra import linear_solution
 
 
@@ -111,15 +112,19 @@ class Equations:
 
     def _read(self, expression: Fast) -> Expr:
         """Multiplied out, as it is read."""
-        read: Expr = decimal(sympy.expand(readable(expression, self.system)), self.system.typed)
+        read: Expr = decimal(multiplied_out(readable(expression, self.system)), self.system.typed)
         return read
 
     def _equation(self, left: Expr, right: Expr) -> Eq:
         return Eq(*(decimal(e, self.system.typed) for e in (left, right)), evaluate=False)
 
     def _tidy(self, expression: Fast) -> Expr:
+        """Multiplied out and collected by accelerations, in which it is linear."""
         accelerations = [q.ddot for q in self.system.coordinates]
-        return sympy.collect(sympy.expand(readable(expression, self.system)), accelerations)
+        slopes = gradient(expression, accelerations)
+        rest = substitute(expression, dict.fromkeys(accelerations, 0))
+        parts = [multiplied_out(readable(e, self.system)) for e in (*slopes, rest)]
+        return sympy.Add(*(c * a for c, a in zip(parts, accelerations, strict=False)), parts[-1])
 
     @cached_property
     def lagrange(self) -> tuple[Eq, ...]:
@@ -127,7 +132,7 @@ class Equations:
         forces = [fast(f) for f in self.system.force]
         right = [f + r for f, r in zip(forces, reaction(self.system), strict=True)]
         return tuple(
-            self._equation(self._tidy(e), sympy.expand(readable(r, self.system)))
+            self._equation(self._tidy(e), multiplied_out(readable(r, self.system)))
             for e, r in zip(euler_lagrange(self.system), right, strict=True)
         )
 
@@ -140,7 +145,7 @@ class Equations:
     def entropy(self) -> tuple[Eq, ...]:
         """(dL/dS) S.dot = F.v - P, one equation per entropy: the kinematic constraint of a thermomechanical system."""
         laws = zip(self.system.entropies, self.system.temperatures, self.system.heating, strict=True)
-        return tuple(self._equation(-T * S.dot, sympy.expand(-power)) for S, T, power in laws)
+        return tuple(self._equation(-T * S.dot, multiplied_out(-power)) for S, T, power in laws)
 
     @cached_property
     def variations(self) -> tuple[Eq, ...]:

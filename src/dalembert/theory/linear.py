@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property, lru_cache
 from typing import Any
 
@@ -23,10 +24,11 @@ from sympy import Expr, Matrix, Symbol
 from ..budget import Budget
 from ..decide.decimals import PLAIN, Typed, decimal, exact
 from ..decide.zero import vanishes
-from ..errors import ModelError
+from ..errors import ModelError, told
 from ..model.coordinates import Coordinate, Parameter, time
 from ..model.system import System
 from ..model.thermal import mechanical
+from ..numbers import real
 from ..shown import Part, Shown
 from ..symbolic import Fast, fast, free_names, gradient, jacobian, magnitude, number, slow, substitute
 from .lagrange import euler_lagrange, mass_matrix, multipliers, reaction
@@ -277,13 +279,7 @@ def _point(system: System, about: Any) -> dict[Symbol, Expr]:
         name = key.name if isinstance(key, Symbol) else str(key)
         if name not in known:
             raise ModelError(f"about: {key} is unknown here. Expected one of {', '.join(known)}.")
-        try:
-            found[known[name]] = sympy.sympify(value)
-        except (sympy.SympifyError, TypeError):
-            found[known[name]] = sympy.nan
-        strange = {s for s in found[known[name]].free_symbols if not isinstance(s, Parameter)}
-        if strange or not isinstance(found[known[name]], Expr) or found[known[name]].has(sympy.nan):
-            raise ModelError(f"about: {name} = {value!r}. Expected a number or an expression in parameters.")
+        found[known[name]] = _value(value, f"about: {name}", "a number or an expression in parameters")
     return found
 
 
@@ -297,8 +293,18 @@ def _parameters(system: System, given: dict[Symbol, Expr], values: Mapping[Any, 
             raise ModelError(
                 f"parameters: {key} is unknown here. Expected one of {', '.join(sorted(known)) or 'none'}."
             )
-        found[known[name]] = sympy.sympify(value)
+        found[known[name]] = _value(value, f"parameters: {name}", "a number or an expression in parameters")
     return found
+
+
+def _value(given: Any, role: str, expected: str) -> Expr:
+    """A real number, or an expression in parameters."""
+    number = given if isinstance(given, Expr) else real(given, role, ModelError, f". Expected {expected}.")
+    e = sympy.sympify(given if isinstance(given, int | Fraction) else number)
+    strange = any(not isinstance(s, Parameter) for s in e.free_symbols)
+    if strange or e.is_finite is False or e.is_real is False or e.has(sympy.nan):
+        raise ModelError(f"{role} = {told(given)}. Expected {expected}.")
+    return e
 
 
 def _refuse_missing(system: System, names: set[str], moving: Mapping[Coordinate, Any]) -> None:

@@ -27,6 +27,7 @@ from ..errors import ModelError, StartError
 from ..model.coordinates import Coordinate
 from ..model.system import System
 from ..model.thermal import mechanical
+from ..numbers import joined, positive
 from ..shown import Part, Shown, Table
 from ..symbolic import Fast, number
 from . import virtual_work as virtual
@@ -72,6 +73,8 @@ class Reactions(Shown):
 
     @cached_property
     def _small_system(self) -> tuple[sympy.Matrix, sympy.Matrix] | None:
+        if not self.system.constraints:
+            return sympy.zeros(0, 0), sympy.zeros(0, 1)
         k, A = len(self.system.constraints), self._matrix("rows")
         right = self._matrix("forms").T.row_join(self._matrix("load"))
         solved = self._solution(self._matrix("mass").applyfunc(tidy), right)
@@ -227,7 +230,7 @@ class Reactions(Shown):
         """
         import numpy as np
 
-        at = virtual.complete_state(self.system, {**state, **(parameters or {})}, "reactions")
+        at = virtual.complete_state(self.system, joined(state, parameters, "reactions"), "reactions")
         p, n = self._numbers(at), len(self.system.coordinates)
         solution = _accelerations_and_multipliers(p)
         if not np.isfinite(solution).all():
@@ -316,4 +319,4 @@ def reactions(system: System, *, seconds: float = 5.0) -> Reactions:
     """
     virtual.expect_system(system, "reactions")
     mechanical(system, "reactions")
-    return Reactions(system, float(seconds))
+    return Reactions(system, positive(seconds, "reactions: seconds"))

@@ -25,6 +25,7 @@ from ..model.coordinates import Coordinate, Parameter, Velocity, time
 from ..model.kinematics import rate
 from ..model.system import System
 from ..model.thermal import mechanical
+from ..numbers import finite, reals
 from ..shown import Part, Shown
 from ..symbolic import fast, free_names, substitute
 from .algebra import tidy
@@ -68,7 +69,7 @@ class Transformation(Shown):
         Values are numbers or arrays. A start thus given in the new coordinates is a start of the old system.
         """
         read = _reader(state, parameters, self.system)
-        values = [read(s) for s in self._inputs]
+        values = [reals(read(s), s.name) for s in self._inputs]
         return {s: _shaped(f(*values), values) for s, f in self._compiled.items()} | _instant(state)
 
     def to_new(
@@ -82,14 +83,14 @@ class Transformation(Shown):
 
         old, new = self.old.coordinates, self.system.coordinates
         read = _reader(state, parameters, self.old)
-        target, rates = (np.array([float(read(s)) for s in group]) for group in (old, self.old.velocities))
+        target, rates = (np.array([finite(read(s), s.name) for s in group]) for group in (old, self.old.velocities))
         begin = _reader(near, None, self.system)
-        constants = [float(read(s)) for s in (*self.system.parameters, time)]
-        place = np.array([float(begin(Q)) for Q in new])
+        constants = [finite(read(s), s.name) for s in (*self.system.parameters, time)]
+        place = np.array([finite(begin(Q), f"near: {Q.name}") for Q in new])
         positions, slopes, drift = self._newton
         for _ in range(50):
             slope = np.asarray(slopes(*place, *constants), dtype=float)
-            step = np.linalg.solve(slope, target - positions(*place, *constants).ravel())
+            step = self._divided(slope, target - positions(*place, *constants).ravel(), place)
             place = place + step
             if (np.abs(slope) @ np.abs(step) <= 1e-14 * (np.abs(slope) @ np.abs(place) + np.abs(target))).all():
                 break
@@ -99,9 +100,26 @@ class Transformation(Shown):
                 f"nearer to it."
             )
         rest = rates - drift(*place, *constants).ravel()
-        velocity = np.linalg.solve(slopes(*place, *constants), rest)
+        velocity = self._divided(slopes(*place, *constants), rest, place)
         found = zip((*new, *self.system.velocities), (*place, *velocity), strict=True)
         return {s: float(x) for s, x in found} | _instant(state)
+
+    def _divided(self, slope: Any, right: Any, place: Any) -> Any:
+        """The change of the new coordinates that changes the old ones by so much, where the map can be inverted."""
+        import numpy as np
+
+        try:
+            found = np.linalg.solve(slope, right)
+        except np.linalg.LinAlgError:
+            found = np.full(len(right), np.nan)
+        if not np.isfinite(found).all():
+            names = (Q.name for Q in self.system.coordinates)
+            at = ", ".join(f"{name} = {x:.6g}" for name, x in zip(names, place, strict=True))
+            raise StartError(
+                f"to_new: the map cannot be inverted at {at}: its derivatives are singular there, or have no value. Give "
+                f"near={{...}} elsewhere; if the state itself is such a place, it has no new coordinates."
+            )
+        return found
 
     @property
     def _inputs(self) -> tuple[Symbol, ...]:

@@ -11,6 +11,7 @@ from typing import Any, Literal
 import sympy
 from sympy import Expr, Symbol
 
+from ..budget import BudgetSpentError
 from ..decide.balls import Point, values
 from ..decide.elimination import highest_rank, rank
 from ..decide.sample import projected
@@ -233,11 +234,16 @@ class Classification(Shown):
         return kernel(self._variations, len(self.coordinates), self._points, Allowance(total=10.0))
 
     @cached_property
-    def derived_flag(self) -> tuple[int, ...]:
-        """The numbers of forms in the derived systems: the last is the number of functions kept constant."""
-        return tuple(
-            len(f) for f in derived_flag(self.forms, self.variables, self._points, Allowance(seconds=2.0, total=20.0))
-        )
+    def derived_flag(self) -> tuple[int, ...] | None:
+        """The numbers of forms in the derived systems: the last is the number of functions kept constant.
+
+        None: not decided within the time that the search has.
+        """
+        allowance = Allowance(seconds=2.0, total=20.0)
+        try:
+            return tuple(len(f) for f in derived_flag(self.forms, self.variables, self._points, allowance))
+        except BudgetSpentError:
+            return None
 
     @cached_property
     def rank_drops(self) -> tuple[RankDrop, ...]:

@@ -23,8 +23,10 @@ from ..errors import ModelError, StartError
 from ..model import checks
 from ..model.coordinates import Coordinate, time
 from ..model.system import System
+from ..numbers import by_name
 from ..shown import Part, Shown, Table
 from ..symbolic import Fast, fast, free_names, gradient, number, substitute
+from ..symbolic import expanded as multiplied_out
 from .algebra import Allowance, tidy
 from .distributions import kernel
 from .lagrange import euler_lagrange, mass_matrix, readable, symbols, total_derivative
@@ -178,17 +180,8 @@ def vanishes_on(system: System, expression: Any) -> bool:
 
 
 def _named(system: System, given: Mapping[Any, Any], role: str) -> State:
-    known = {s.name for s in (*system.coordinates, *system.velocities, *system.parameters, time)}
-    found: State = {}
-    for key, value in given.items():
-        name = key.name if isinstance(key, sympy.Symbol) else str(key)
-        try:
-            found[name] = float(value)
-        except (TypeError, ValueError):
-            raise StartError(f"{role}: {name} = {value!r} is not a number. Give one number for each symbol.") from None
-    for name in found:
-        if name not in known:
-            raise StartError(f"{role}: {name} is unknown here. Expected one of {', '.join(sorted(known))}.")
+    known = (*system.coordinates, *system.velocities, *system.parameters, time)
+    found: State = by_name(given, known, role)
     needed = {s.name for s in (*system.coordinates, *system.parameters)} - set(found)
     if needed:
         example = ", ".join(f"{name}: ..." for name in sorted(needed))
@@ -214,7 +207,7 @@ def complete_state(system: System, given: Mapping[Any, Any], role: str) -> State
             raise StartError(f"{role}: no value for {', '.join(missing)}, and the constraints do not determine them.")
         at |= dict(zip(missing, np.linalg.lstsq(scaled, -value, rcond=None)[0].tolist(), strict=True))
     for e in (*(c.expression for c in system.holonomic), *forms):
-        off, terms = number(e, at), [number(t, at) for t in sympy.Add.make_args(sympy.expand(e))]
+        off, terms = number(e, at), [number(t, at) for t in sympy.Add.make_args(multiplied_out(e))]
         if abs(off) > OFF * sum(map(abs, terms)):
             raise StartError(f"{role}: the state violates {e} = 0: its value is {off:.6g}. Correct the state.")
     return at
