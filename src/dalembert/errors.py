@@ -31,6 +31,10 @@ class SimulationError(DalembertError, RuntimeError):
         super().__init__(message)
         self.trajectory = trajectory
 
+    def __reduce__(self) -> tuple[type[SimulationError], tuple[str, Trajectory]]:
+        """An error of a worker process arrives with its trajectory."""
+        return type(self), (str(self), self.trajectory)
+
 
 class ModelWarning(UserWarning):
     """Something that is legal but almost certainly not what was meant."""

@@ -99,6 +99,7 @@ def balance(run: Trajectory) -> Balance:
         raise ModelError(
             "balance: expected a run of a System: balance(simulate(system, method, ...)). A discrete system has no energy."
         )
+    run = run.at_nodes
     if len(run.time) < 2:
         raise ModelError(f"balance: {run!r} has one record only; there is no step between records.")
     names, sums = _own_sums(run)

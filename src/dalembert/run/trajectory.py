@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -37,7 +37,9 @@ POINTS = 1_000_000
 class Trajectory:
     """A computed motion. `run.x` or `run[x]`, `run[x.dot]`, `run[x.momentum]` are arrays over time.
 
-    With lanes every array has a leading axis of lanes. Beyond the last valid step of a lane there is NaN.
+    With lanes every array has a leading axis of lanes. Beyond the last valid step of a lane there is NaN. If events have
+    stopped every lane, the last record is the latest of these events: `run.time[-1]` is its time, and lanes that stopped
+    before it have NaN there. `end_times` says how far each lane was computed, `events` has the state of each at its event.
     """
 
     system: System | DiscreteSystem
@@ -186,6 +188,9 @@ class Trajectory:
             row = node // self.every - -(-self.begin // self.every)
             recorded = (node % self.every == 0) & (row >= 0) & (row < len(self.time))
             lane, row = lane[recorded], row[recorded]
+            if not self._ends_at_a_node:
+                lane = np.append(lane, np.arange(len(table)))
+                row = np.append(row, np.full(len(table), len(self.time) - 1))
             state = (table[lane, row] for table in (self._positions, self._velocities, self._entropies))
             inputs = np.column_stack([*state, self.time[row]])
             motion = point_map(maps.motion_map(self.system))(inputs, self._parameter_rows[lane])[0]
@@ -197,6 +202,28 @@ class Trajectory:
         """(lane, number of node) of the nodes that no whole step of one motion leads to: the start, or after an action."""
         first = range(len(self.records)) if self.begin == 0 else self.renewed
         return {(lane, self.begin) for lane in first} | {(c.lane, c.step + 1) for c in self.events if c.changed}
+
+    @property
+    def _ends_at_a_node(self) -> bool:
+        """Whether the last record is at a node, and not at an event within a step."""
+        nodes = self.every * (-(-self.begin // self.every) + np.arange(len(self.time))[-1:])
+        return bool((self.time[-1:] == self.t0 + self.h * nodes).all())
+
+    @property
+    def at_nodes(self) -> Trajectory:
+        """The run without its last record if that is at an event, within a step: what is left is whole steps."""
+        if self._ends_at_a_node:
+            return self
+        return replace(self, time=self.time[:-1], records=self.records[:, :-1], _cache={})
+
+    @property
+    def end_times(self) -> Array:
+        """The time to which each lane was computed: that of the event which stopped it, or of its last valid node."""
+        times = self.t0 + self.h * self.codes[:, 1]
+        for c in self.events:
+            if self.codes[c.lane, 0] == Status.EVENT:  # the last one of a lane is that which stopped it
+                times[c.lane] = c.time
+        return np.asarray(self._shaped(times))
 
     @cached_property
     def stretches(self) -> Array:
