@@ -85,7 +85,12 @@ class Case:
 
 def _given(name: str, method: Any, steps: int, h: float | None = None, **more: Any) -> Case:
     example = da.gallery.load(name)
-    options = {"h": h or example.h, "start": dict(example.start), "parameters": dict(example.parameters), "strict": False}
+    options = {
+        "h": h or example.h,
+        "start": dict(example.start),
+        "parameters": dict(example.parameters),
+        "strict": False,
+    }
     earlier = more.pop("earlier", 0)
     if lanes := more.pop("lanes", 0):
         first = example.system.coordinates[0]
@@ -163,28 +168,33 @@ def _interrupted(k: int, delay: float, signals: int, afresh: bool) -> str:
     def progress(done: int, total: int) -> None:
         told[0] = 0 if done == total else done
 
-    sender, found, error = threading.Thread(target=kill), None, None
-    try:
-        sender.start()
-        found = case.run(case.steps, earlier, progress)
-        sender.join()
-    except KeyboardInterrupt:
-        if told[0] and found is None:
-            return "a run that had begun was lost"
-    except da.SimulationError as raised:
-        error = raised
-    _waited(sender)
-    if error is not None:
-        return _judged(case, whole, error.trajectory)
-    if found is not None:
-        return "finished" if _same(found, whole) else "the run that finished is another one"
+    sender = threading.Thread(target=kill)
+    found: dict[str, da.Trajectory] = {}
+
+    def attempt() -> None:
+        try:
+            found["finished"] = case.run(case.steps, earlier, progress)
+        except da.SimulationError as error:
+            found["interrupted"] = error.trajectory
+        except KeyboardInterrupt as second:  # one that came while the error of the first was on its way
+            if isinstance(second.__context__, da.SimulationError):
+                found["interrupted"] = second.__context__.trajectory
+
+    _while_it_signals(sender, attempt)
+    if "interrupted" in found:
+        return _judged(case, whole, found["interrupted"])
+    if "finished" in found:
+        return "finished" if _same(found["finished"], whole) else "the run that finished is another one"
+    if told[0]:
+        return "a run that had begun was lost"
     return "interrupted" if _same(case.run(case.steps, earlier), whole) else "the next run is another one"
 
 
-def _waited(sender: threading.Thread) -> None:
-    while sender.is_alive():
+def _while_it_signals(sender: threading.Thread, attempt: Callable[[], None]) -> None:
+    """Call, and wait until the last signal has been sent and has arrived."""
+    for step in (lambda: (sender.start(), attempt()), sender.join, sender.join, sender.join, lambda: time.sleep(0.001)):
         try:
-            sender.join()
+            step()
         except KeyboardInterrupt:
             continue
 
@@ -233,7 +243,8 @@ def _batch(count: int, seed: int) -> dict[str, Any]:
     random, found, why = np.random.default_rng(seed), Counter({"tried": count}), []
     for _ in range(count):
         k = int(random.integers(len(cases())))
-        delay, afresh, signals = random.uniform(0, 1.1) * _whole(k)[2], random.random() < 0.2, 1 + int(random.random() < 0.2)
+        delay, afresh = random.uniform(0, 1.1) * _whole(k)[2], random.random() < 0.2
+        signals = 1 + int(random.random() < 0.2)
         outcome = _guarded(lambda k=k, d=delay, s=signals, a=afresh: _interrupted(k, d / s, s, a))
         found.update([outcome if outcome in COLUMNS else "wrong"])
         if outcome not in COLUMNS:
@@ -244,7 +255,7 @@ def _batch(count: int, seed: int) -> dict[str, Any]:
 def _guarded(attempt: Callable[[], str]) -> str:
     try:
         return attempt()
-    except Exception as error:
+    except (Exception, KeyboardInterrupt) as error:
         return f"{type(error).__name__}: {error}"
 
 

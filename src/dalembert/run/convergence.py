@@ -16,7 +16,7 @@ from ..model.coordinates import time
 from ..model.system import System
 from ..shown import Part, Shown, Table
 from ..theory import pointwise as maps
-from ..theory.lagrange import energy
+from ..theory.energies import energy
 from .plan import check_method
 from .simulate import simulate
 from .trajectory import Trajectory

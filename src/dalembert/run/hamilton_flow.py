@@ -19,7 +19,7 @@ from .finite import ended_where_not_finite
 from .interrupts import Interrupts
 from .nodes import checked_nodes
 from .plan import Plan
-from .simulate import _step_size, _steps, checked
+from .simulate import _step_size, _steps, completed, failure
 from .start import resolve_start
 from .trajectory import Trajectory
 from .values import Array, Values, columns, lanes, parameter_values, point_map
@@ -69,7 +69,8 @@ def solve_hamilton(
         none = np.full(len(states), np.nan)
         run = plan.trajectory(records=records, columns=names, codes=codes, residual=none, carry=records[:, -1].copy())
         run = ended_where_not_finite(checked_nodes(run))
-    return checked(run, strict, held)
+        error = failure(run, strict, held)
+    return completed(run, error, held)
 
 
 def _on_branch(form: HamiltonianForm, states: Array, velocity: Array, t: float, rows: Array) -> HamiltonianForm:

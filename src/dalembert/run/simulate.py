@@ -80,7 +80,8 @@ def simulate(
         job = _fresh(plan, begun, _with_numbers(watched, extra))
     with Interrupts() as held:
         run = job(held)
-    return checked(run, strict, held)
+        error = failure(run, strict, held)
+    return completed(run, error, held)
 
 
 Job = Callable[[Interrupts], Trajectory]
@@ -332,14 +333,26 @@ def _stopped(run: Trajectory) -> str:
     )
 
 
-def checked(run: Trajectory, strict: bool, held: Interrupts) -> Trajectory:
-    """The run, or an error that carries it: if a lane failed, or Ctrl-C was pressed."""
-    if held.arrived() and not (run.codes[:, 0] == Status.INTERRUPTED).any():
-        text = "interrupted after the last step. The run is complete: it is the `trajectory` of this error."
-        raise SimulationError(f"{run.system.name}: {text}" if run.ok else _failure(run), run)
-    if not run.ok and (strict or held.arrived()):
-        raise SimulationError(_failure(run), run)
+def failure(run: Trajectory, strict: bool, held: Interrupts) -> SimulationError | None:
+    """The error that carries a run: if a lane failed, or Ctrl-C was pressed."""
+    stopped = held.arrived()
+    if not run.ok and (strict or stopped):
+        return SimulationError(_failure(run), run)
+    return _complete(run) if stopped else None
+
+
+def completed(run: Trajectory, error: SimulationError | None, held: Interrupts) -> Trajectory:
+    """The run, unless there is an error; Ctrl-C is not held back any more."""
+    if error is None and held.arrived():
+        error = _complete(run)
+    if error is not None:
+        raise error
     return run
+
+
+def _complete(run: Trajectory) -> SimulationError:
+    told = "interrupted after the last step. The run is complete: it is the `trajectory` of this error."
+    return SimulationError(f"{run.system.name}: {told}", run)
 
 
 _EXISTENCE = "`dalembert.existence(error.trajectory)` says whether there is a next step at all."

@@ -39,7 +39,7 @@ def to_dataset(run: Trajectory) -> xarray.Dataset:
     if run.system.constraints:
         variables[_free("multipliers", run)] = ((*over, "constraint"), run.multipliers)
     if isinstance(run.system, System):
-        variables[_free("energy", run)] = (over, run.energy, {"long_name": "energy (Jacobi integral)"})
+        variables[_free("energy", run)] = (over, run.energy, {"long_name": "energy"})
     variables |= {
         _free("status", run): (("run",), run.codes[:, 0].astype(np.int32), {"long_name": "0: every step converged"}),
         "run.last_step": (("run",), run.codes[:, 1].astype(np.int32)),

@@ -272,13 +272,21 @@ class Trajectory:
 
     @property
     def energy(self) -> Array:
-        """The energy (Jacobi integral) along the motion."""
+        """The energy T + V along the motion; p.v - L where the Lagrangian was given as a whole."""
         if "energy" not in self._cache:
             if isinstance(self.system, DiscreteSystem):
                 raise ModelError("a discrete system given by its discrete Lagrangian alone has no energy.")
             table = self._at_points(maps.energy_map(self.system), self._velocities)[..., 0]
             self._cache["energy"] = self._shaped(np.where(np.isfinite(self._positions).all(axis=-1), table, np.nan))
         return self._cache["energy"]
+
+    @property
+    def jacobi_integral(self) -> Array:
+        """p.v - L along the motion: the energy, unless the kinetic energy has parts of lower degree in the velocities."""
+        if isinstance(self.system, DiscreteSystem):
+            raise ModelError("a discrete system given by its discrete Lagrangian alone has no Jacobi integral.")
+        table = self._at_points(maps.jacobi_map(self.system), self._velocities)[..., 0]
+        return self._shaped(np.where(np.isfinite(self._positions).all(axis=-1), table, np.nan))
 
     @property
     def temperatures(self) -> Array:
