@@ -27,22 +27,21 @@ class Found:
 def found_integrals(system: System, seconds: float) -> Found:
     """What is found in so many seconds; energies and momenta are read off if that is too short for a search."""
     if system.entropies:
-        return Found(remark="" if seconds <= 0 else "First integrals are not searched for where there are entropies.")
+        return Found()  # the search is for mechanical systems; the two laws are audited instead
     if seconds <= 0:
         return _read_off(system, "")
+    ended = (
+        f"The search for first integrals was ended after {seconds:g} s: there may be more of them. "
+        f"audit(run, seconds=...) searches longer."
+    )
     try:
         found = _limited(seconds, first_integrals, system)
     except BudgetSpentError:
-        return _read_off(
-            system,
-            f"The search for first integrals took more than {seconds:g} s and was ended: there may be more of them. "
-            f"audit(run, seconds=...) or first_integrals(system) searches longer.",
-        )
+        return _read_off(system, ended)
     except DalembertError as error:
         return _read_off(system, f"First integrals were not searched for: {error}")
-    ended = [r for r in found.remarks if r.startswith("the search ended early")]
-    remark = f"First integrals: {ended[0]}. first_integrals(system) searches longer." if ended else ""
-    return Found((*found.integrals, *found.not_conserved), remark)
+    early = any(r.startswith("the search ended early") for r in found.remarks)
+    return Found((*found.integrals, *found.not_conserved), ended if early else "")
 
 
 def _read_off(system: System, remark: str) -> Found:

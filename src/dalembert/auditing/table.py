@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
@@ -22,6 +23,9 @@ from .found import Found, found_integrals
 from .measure import first_law, measured, vanishing
 from .rows import Audit, Expected, Row
 from .thermal import thermal_rows
+
+LONGEST = 300
+"""Characters of a formula that are shown."""
 
 
 def audit(run: Trajectory, invariants: Mapping[str, Any] | None = None, seconds: float = 3.0) -> Audit:
@@ -85,7 +89,16 @@ def _found_rows(run: Trajectory, searched: Found, rows: list[Row], claimed: Mapp
     """What the search has found besides; a method may keep it, but promises nothing about it in particular."""
     listed, known = {row.quantity for row in rows}, [fast(e) for e in claimed.values()]
     new = [i for i in searched.integrals if i.conserved and i.name not in listed]
-    return [_row(run, i, "approximate") for i in new if not any(vanishes(fast(i.expression) - e) for e in known)]
+    new = [i for i in new if not any(vanishes(fast(i.expression) - e) for e in known)]
+    return [replace(_row(run, i, "approximate"), note=_formula(i)) for i in new]
+
+
+def _formula(i: Integral) -> str:
+    """The expression of an integral that its name does not tell."""
+    text = str(i.expression)
+    return (
+        text if len(text) <= LONGEST else f"{text[:LONGEST]}... ({len(text)} characters; first_integrals has them all)"
+    )
 
 
 def _constraint_rows(run: Trajectory, system: System) -> list[Row]:

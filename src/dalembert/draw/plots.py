@@ -55,10 +55,11 @@ def plot(run: Trajectory, path: str | Path | None = None) -> Figure:
 
 
 def _title(run: Trajectory) -> str:
-    lanes = "" if run.lanes is None else f", {run.lanes} lanes"
     method = "" if run.method is None else f", {run.method!r}"
-    title, ended = f"{run.system.name}{method}, h = {run.h:g}{lanes}", shortfall(run)
-    return f"{title}\n{fill(ended, 110)}" if ended else title
+    title, ended = f"{run.system.name}{method}, h = {run.h:g}", shortfall(run)
+    if ended and has_steps(run):
+        return f"{title}\n{fill(ended, 110)}"
+    return title if run.lanes is None else f"{title}, {run.lanes} lanes"
 
 
 def _without_steps(run: Trajectory) -> str:

@@ -110,9 +110,12 @@ def coordinates(given: Any) -> tuple[Coordinate, ...]:
         raise ModelError('coordinates=[]: a system needs at least one, made with x = dalembert.coordinates("x").')
     for q in listed:
         if not isinstance(q, Coordinate):
+            name = q.func.__name__ if isinstance(q, AppliedUndef) else str(q)
+            moving = f" Its velocity is {name}.dot." if isinstance(q, AppliedUndef) else ""
+            kind = "a SymPy function" if moving else type(q).__name__
             raise ModelError(
-                f"coordinates: {q!r} ({type(q).__name__}) is not a coordinate. "
-                f'Make it with {q} = dalembert.coordinates("{q}").'
+                f"coordinates: {q!r} ({kind}) is not a coordinate. "
+                f'Make it with {name} = dalembert.coordinates("{name}").{moving}'
             )
     for q in listed:
         if listed.count(q) > 1:

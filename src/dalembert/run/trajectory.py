@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -9,11 +11,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sympy import Basic, Symbol
+import symengine
+from sympy import Symbol
 
 from ..discrete.system import DiscreteSystem
 from ..engine.status import Status
-from ..errors import ModelError
+from ..errors import ModelError, ModelWarning
 from ..methods.base import Method
 from ..model import checks
 from ..model.coordinates import multiplier, time
@@ -36,6 +39,9 @@ POINTS = 1_000_000
 @dataclass(frozen=True, eq=False)
 class Trajectory:
     """A computed motion. `run.x` or `run[x]`, `run[x.dot]`, `run[x.momentum]` are arrays over time.
+
+    `run["x"]` is always the coordinate. `run.x` is it too, unless every run has an attribute of that name (`run.h`,
+    `run.energy`): then it is that, and a ModelWarning says so.
 
     With lanes every array has a leading axis of lanes. Beyond the last valid step of a lane there is NaN. If events have
     stopped every lane, the last record is the latest of these events: `run.time[-1]` is its time, and lanes that stopped
@@ -68,6 +74,10 @@ class Trajectory:
     renewed: tuple[int, ...] = ()
     """Of a continued run: the lanes in which an event acted in the step before its first node."""
     _cache: dict[str, Array] = field(default_factory=dict, repr=False)
+
+    def __post_init__(self) -> None:
+        names = {q.name for q in (*self.system.coordinates, *self.system.entropies)}
+        object.__setattr__(self, "_shared", frozenset(n for n in names if n in self.__dict__ or hasattr(type(self), n)))
 
     # status
     @property
@@ -258,14 +268,17 @@ class Trajectory:
         """Any expression in coordinates, velocities, parameters and time, along the motion."""
         if isinstance(self.system, DiscreteSystem):
             raise ModelError("a discrete system has no velocities; compute from its positions and momenta instead.")
-        if isinstance(expression, Basic):
-            known = {
-                *self.system.coordinates,
-                *self.system.velocities,
-                *self.system.entropies,
-                *self.system.parameters,
-            }
-            checks.symbols(checks.expression(expression, "quantity"), known, "quantity")
+        system = self.system
+        known = {*system.coordinates, *system.velocities, *system.entropies, *system.parameters}
+        if isinstance(expression, str):
+            if expression not in {time.name, *(s.name for s in known)}:
+                raise ModelError(
+                    f"quantity: got the text {expression!r}. Expected an expression, without quotes: "
+                    f"run.quantity({expression}); in quotes, only the name of a symbol, such as "
+                    f"{system.coordinates[0].name!r}."
+                )
+        elif not isinstance(expression, symengine.Basic):  # those are the library's own
+            expression = checks.symbols(checks.expression(expression, "quantity"), known, "quantity")
         table = self._at_points(maps.quantity_map(self.system, {"quantity": expression}), self._velocities)
         moving = np.isfinite(self._positions).all(axis=-1)  # a branch may have a value where there is no motion
         return self._shaped(np.where(moving, table[..., 0], np.nan))
@@ -329,6 +342,16 @@ class Trajectory:
         names = ", ".join(q.name for q in self.system.coordinates)
         raise KeyError(f"{name}: this run has {names}, their .dot and .momentum, and the multipliers.")
 
+    def __getattribute__(self, name: str) -> Any:
+        if name in object.__getattribute__(self, "__dict__").get("_shared", ()) and _is_asked_from_outside():
+            warnings.warn(
+                f"run.{name} is the `{name}` that every run has, and a coordinate of this run is called {name} too: "
+                f"run[{name!r}] is the coordinate.",
+                ModelWarning,
+                stacklevel=2,
+            )
+        return object.__getattribute__(self, name)
+
     def __getattr__(self, name: str) -> Array:
         system = self.__dict__.get("system")  # not there while a copy is being made
         if system is not None and any(q.name == name for q in (*system.coordinates, *system.entropies)):
@@ -367,3 +390,9 @@ class Trajectory:
             f"<Trajectory of {self.system.name!r}: {count}{len(self.time)} records, t = {self.time[0]:g} to "
             f"{self.time[-1]:g}, h = {self.h:g}{by}{ended}>"
         )
+
+
+def _is_asked_from_outside() -> bool:
+    """Whether the attribute of a run is asked for by code that is not the library's own, nor `dataclasses.replace`."""
+    module = str(sys._getframe(2).f_globals.get("__name__", ""))
+    return not module.startswith("dalembert.") and module != "dataclasses"
