@@ -385,11 +385,10 @@ class Trajectory:
     def __repr__(self) -> str:
         count = "" if self.lanes is None else f"{self.lanes} lanes, "
         by = f", {self.method!r}" if self.method else ""
-        ended = "" if self.ok else f", {int((self.codes[:, 0] != 0).sum())} lane(s) ended early"
-        return (
-            f"<Trajectory of {self.system.name!r}: {count}{len(self.time)} records, t = {self.time[0]:g} to "
-            f"{self.time[-1]:g}, h = {self.h:g}{by}{ended}>"
-        )
+        early = int((~np.isin(self.codes[:, 0], (Status.CONVERGED, Status.EVENT))).sum())
+        ended = f", {early} lane(s) ended early" if early else ""
+        span = f", t = {self.time[0]:g} to {self.time[-1]:g}" if len(self) else ""
+        return f"<Trajectory of {self.system.name!r}: {count}{len(self)} records{span}, h = {self.h:g}{by}{ended}>"
 
 
 def _is_asked_from_outside() -> bool:
