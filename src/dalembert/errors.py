@@ -53,12 +53,17 @@ class SimulationError(DalembertError, RuntimeError):
         super().__init__(message)
         self.trajectory = trajectory
 
+    def __reduce__(self) -> tuple[type[SimulationError], tuple[str, Trajectory]]:
+        """An error of a worker process arrives with its trajectory."""
+        return type(self), (str(self), self.trajectory)
+
 
 class ModelWarning(UserWarning):
     """Something that is legal but almost certainly not what was meant."""
 
     def __init__(self, message: object = "", *more: object):
         super().__init__(shortened(str(message)), *more)
+
 
 def told(given: Any, most: int = 120) -> str:
     """What was given, for a message: cut to `most` characters with its length told; its type where it cannot be printed."""

@@ -34,7 +34,7 @@ ALLOWED = {
     "engine": {"domain", "stepmap"},
     "run": {"domain", "model", "theory", "discrete", "methods", "engine", "stepmap"},
     "auditing": {"model", "theory", "discrete", "methods", "engine", "stepmap", "run"},
-    "draw": {"model", "run", "auditing"},
+    "draw": {"model", "theory", "run", "auditing"},
     "cli": {"gallery", "methods", "run", "auditing", "draw"},
 }
 

@@ -120,7 +120,10 @@ def test_quantities(call, message):
 def test_an_audit_asked_for_what_it_has_not():
     with pytest.raises(KeyError) as caught:
         audit(point())["spin"]
-    assert caught.value.args == ("spin: this audit has energy, momentum of x, momentum of y.",)
+    assert caught.value.args == (
+        "spin: this audit has energy, momentum of x, momentum of y, angular momentum in x, y, centre of mass (Galilean boost "
+        "along y), centre of mass (Galilean boost along x).",
+    )
 
 
 def test_the_package_asked_for_what_it_has_not():

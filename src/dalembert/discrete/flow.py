@@ -199,6 +199,7 @@ def evaluated(system: DiscreteSystem, expressions: Sequence[Fast], run: Trajecto
             f"{run!r} does not record every step of a motion in {', '.join(c.name for c in q)}. Give a run of {system.name!r} "
             f"computed with every=1."
         )
+    run = run.at_nodes
     place = np.stack([run[c] for c in q])
     first, second = (place, place) if nodes else (place[..., :-1], place[..., 1:])
     given: dict[Any, Any] = {c.at(0): first[i] for i, c in enumerate(q)} | {c.at(1): second[i] for i, c in enumerate(q)}

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
+from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..model.system import System
+from ..run.extent import has_steps, shortfall
 from ..run.trajectory import Trajectory
+from ..theory.energies import meaning
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -20,7 +23,10 @@ SHOWN = 25
 
 
 def plot(run: Trajectory, path: str | Path | None = None) -> Figure:
-    """Four panels: the path, the coordinates, the energy, and temperatures, multipliers or velocities."""
+    """Four panels: the path, the coordinates, the energy, and temperatures, multipliers or velocities.
+
+    A run that ended early is drawn as far as it was computed, and the title says why; without steps there is only that.
+    """
     from matplotlib import rc_context
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
@@ -33,11 +39,14 @@ def plot(run: Trajectory, path: str | Path | None = None) -> Figure:
     with rc_context(style):
         figure = Figure(figsize=(10.5, 7), layout="constrained")
         FigureCanvasAgg(figure)
-        panels = figure.subplots(2, 2)
-        _path(run, panels[0, 0])
-        _coordinates(run, panels[0, 1])
-        _energy(run, panels[1, 0])
-        _fourth(run, panels[1, 1])
+        if has_steps(run):
+            panels = figure.subplots(2, 2)
+            _path(run, panels[0, 0])
+            _coordinates(run, panels[0, 1])
+            _energy(run, panels[1, 0])
+            _fourth(run, panels[1, 1])
+        else:
+            figure.text(0.5, 0.5, _without_steps(run), ha="center", va="center", fontsize=11)
         figure.suptitle(_title(run), x=0.01, ha="left", fontsize=11)
         if path is not None:
             Path(path).parent.mkdir(parents=True, exist_ok=True)
@@ -46,9 +55,19 @@ def plot(run: Trajectory, path: str | Path | None = None) -> Figure:
 
 
 def _title(run: Trajectory) -> str:
-    lanes = "" if run.lanes is None else f", {run.lanes} lanes"
     method = "" if run.method is None else f", {run.method!r}"
-    return f"{run.system.name}{method}, h = {run.h:g}{lanes}"
+    title, ended = f"{run.system.name}{method}, h = {run.h:g}", shortfall(run)
+    if ended and has_steps(run):
+        return f"{title}\n{fill(ended, 110)}"
+    return title if run.lanes is None else f"{title}, {run.lanes} lanes"
+
+
+def _without_steps(run: Trajectory) -> str:
+    """What to say in place of curves: why there are none, and where the run begins."""
+    why = shortfall(run) or f"one record, at t = {run.time[0]:g}: no steps were asked for"
+    first = [f"{q} = {np.atleast_2d(run[q])[0, 0]:.6g}" for q in run.system.coordinates[: len(COLOURS)]]
+    lane = "" if run.lanes is None else " of lane 0"
+    return fill(f"There is nothing to draw: {why}.", 90) + f"\n\nStart{lane}: {', '.join(first)}"
 
 
 def _latex(symbol: Any) -> str:
@@ -106,8 +125,9 @@ def _energy(run: Trajectory, axes: Axes) -> None:
             _curves(axes, run.time, run[q.momentum], _latex(q.momentum), COLOURS[k])
         _legend(axes)
         return
-    energy = np.atleast_2d(run.energy)
-    axes.set_title("energy minus its value at the start")
+    told = meaning(run.system)
+    energy = np.atleast_2d(run.energy if told.is_energy else run.jacobi_integral)
+    axes.set_title(f"{told.name} minus its value at the start")
     _curves(axes, run.time, energy - energy[:, :1], colour=COLOURS[1])
     axes.ticklabel_format(axis="y", style="sci", scilimits=(-2, 3))
 

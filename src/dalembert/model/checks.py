@@ -120,10 +120,12 @@ def coordinates(given: Any) -> tuple[Coordinate, ...]:
         raise ModelError('coordinates=[]: a system needs at least one, made with x = dalembert.coordinates("x").')
     for q in listed:
         if not isinstance(q, Coordinate):
-            name = told(q, 20).strip("'") if isinstance(q, str | sympy.Symbol) else "x"
+            function = isinstance(q, AppliedUndef)
+            name = q.func.__name__ if function else told(q, 20).strip("'") if isinstance(q, str | sympy.Symbol) else "x"
+            moving = f" Its velocity is {name}.dot." if function else ""
             raise ModelError(
-                f"coordinates: {told(q)} ({type(q).__name__}) is not a coordinate. "
-                f'Make it with {name} = dalembert.coordinates("{name}").'
+                f"coordinates: {told(q)} ({'a SymPy function' if function else type(q).__name__}) is not a coordinate. "
+                f'Make it with {name} = dalembert.coordinates("{name}").{moving}'
             )
     for q in listed:
         if listed.count(q) > 1:

@@ -20,6 +20,9 @@ from sympy.printing.pretty.stringpict import prettyForm
 
 from ..errors import ModelError, told
 
+_OWN = {"arcsin": "asin", "arccos": "acos", "arctan": "atan", "absolute": "Abs", "fabs": "Abs"}
+"""What functions of NumPy are called here, where the names differ."""
+
 
 class _Mark(Symbol):
     """A symbol whose rendering is not its name."""
@@ -33,6 +36,26 @@ class _Mark(Symbol):
 
     def __new__(cls, name: str, **assumptions: Any) -> Self:
         return super().__new__(cls, name, **{"real": True, **assumptions})
+
+    def __call__(self, *arguments: Any) -> Any:
+        told = ", ".join(map(str, arguments))
+        raise ModelError(
+            f"{self.name}({told}): {self.name} is a symbol, not a function. Write {self.name}, which depends on time where it "
+            f"is a coordinate; the velocity of x is x.dot."
+        )
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
+        """Functions of NumPy take numbers; sums and products of arrays and symbols are those of their entries."""
+        import numpy as np
+
+        if ufunc.nin == 1 and method == "__call__" and ufunc.__name__ not in ("negative", "positive"):
+            own = _OWN.get(ufunc.__name__, ufunc.__name__)
+            raise ModelError(
+                f"numpy.{ufunc.__name__}({self.name}): NumPy takes numbers, and {self.name} is a symbol. Write "
+                f"dalembert.{own}({self.name}), or the function of that name in SymPy."
+            )
+        plain = [np.array(x, dtype=object) if isinstance(x, _Mark) else x for x in inputs]
+        return getattr(ufunc, method)(*plain, **options)
 
     def _render(self) -> tuple[str, str, str]:
         """The symbol as LaTeX, as Unicode and as plain text."""

@@ -99,6 +99,7 @@ def balance(run: Trajectory) -> Balance:
         raise ModelError(
             "balance: expected a run of a System: balance(simulate(system, method, ...)). A discrete system has no energy."
         )
+    run = run.at_nodes
     if len(run.time) < 2:
         raise ModelError(f"balance: {run!r} has one record only; there is no step between records.")
     names, sums = _own_sums(run)
@@ -108,7 +109,7 @@ def balance(run: Trajectory) -> Balance:
         table = _filled(table, _by_nodes(run))
     acted = np.diff(run.stretches, axis=1) > 0
     table = {name: np.where(acted, np.nan, v) for name, v in table.items()}
-    energy, S = np.where(acted, np.nan, np.diff(np.atleast_2d(run.energy), axis=1)), run.system.entropies
+    energy, S = np.where(acted, np.nan, np.diff(np.atleast_2d(run.jacobi_integral), axis=1)), run.system.entropies
 
     def flow(word: str) -> Array:
         return np.stack([table[f"{word}.{s.name}"] for s in S], axis=-1) if S else np.zeros((*energy.shape, 0))

@@ -94,7 +94,7 @@ class Contraction(Shown):
 def contraction(run: Trajectory) -> Contraction:
     """What each step of a run does to dq ^ dp, by its exact derivative; see `Contraction`."""
     _check(run)
-    system = run.system
+    run, system = run.at_nodes, run.system
     step = step_map(system) if isinstance(system, DiscreteSystem) else _method_map(run)
     states = run._columns(list(step.state))
     size = len(step.state)
@@ -157,5 +157,5 @@ def _check(run: Trajectory) -> None:
         )
     if isinstance(run.system, System) and run.method is None:
         raise MethodError("contraction: the method of this run is not known (it was read from a file).")
-    if len(run.time) < 2:
+    if len(run.at_nodes.time) < 2:
         raise ModelError(f"contraction: {run!r} has one record only; there is no step between records.")

@@ -17,7 +17,7 @@ from ..model.system import System
 from ..numbers import finite, reals
 from ..shown import Part, Shown, Table
 from ..theory import pointwise as maps
-from ..theory.lagrange import energy
+from ..theory.energies import energy
 from .plan import check_method
 from .simulate import UNTIL, simulate
 from .trajectory import Trajectory

@@ -10,7 +10,8 @@ from ..errors import StartError
 from ..model.coordinates import Coordinate, Entropy
 from ..model.system import System
 from ..theory import pointwise as maps
-from ..theory.lagrange import energy, entropy_rates, mass_matrix
+from ..theory.energies import energy
+from ..theory.lagrange import entropy_rates, mass_matrix
 from .start import resolve_start
 from .values import Array, Values, columns, parameter_values, point_map
 

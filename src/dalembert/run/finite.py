@@ -32,7 +32,7 @@ def ended_where_not_finite(run: Trajectory) -> Trajectory:
     reached = _reached(run)
     state = _finite(run.records[:, :, : _state_width(run)])
     code = run.codes[:, :1]
-    ended = (code != Status.CONVERGED) & (code != Status.EVENT)  # such a lane keeps its reason
+    ended = ~np.isin(code, (Status.CONVERGED, Status.EVENT, Status.INTERRUPTED))  # such a lane keeps its reason
     if isinstance(run.system, DiscreteSystem) or _is_always_finite(run):
         end_lanes(run, reached & ~state, np.where(ended, code, Status.NOT_FINITE))
         return run
@@ -92,8 +92,7 @@ def end_lanes(run: Trajectory, lost: Array, status: Any) -> None:
     told = np.broadcast_to(status, lost.shape)
     for lane in lanes:
         row = int(np.argmax(lost[lane]))
-        if run.codes[lane, 0] != Status.INTERRUPTED:
-            run.codes[lane, 0] = told[lane, row]
+        run.codes[lane, 0] = told[lane, row]
         run.codes[lane, 1] = max(run.begin, _nodes(run)[row] - run.every)
         run.records[lane, max(row, 1) :] = np.nan
     if len(lanes):

@@ -16,10 +16,12 @@ from ..model.system import System
 from ..theory import pointwise as maps
 from ..theory.hamilton import HamiltonianForm
 from .adaptive import Adaptive, Left
+from .finite import ended_where_not_finite
+from .interrupts import Interrupts
 from .memory import check_fits
 from .nodes import checked_nodes
 from .plan import Plan
-from .simulate import _checked, _step_size, _steps
+from .simulate import _step_size, _steps, completed, failure
 from .start import resolve_start
 from .trajectory import Trajectory
 from .values import Array, Values, columns, lanes, parameter_values, point_map
@@ -60,13 +62,16 @@ def solve_hamilton(
     records = np.full((len(states), len(plan.times), len(names)), np.nan)
     codes = np.zeros((len(states), STATUS_WIDTH), dtype=np.int64)
     compiled = PointMap(form.flow())
-    for lane, state in enumerate(states):
-        motion = _Motion(form, compiled, rows[lane : lane + 1], begun.second[lane])
-        reached, code = motion.solve(state, plan.times, records[lane], (rtol, atol))
-        codes[lane, :2] = code, reached * every if code else plan.steps
-    none = np.full(len(states), np.nan)
-    run = plan.trajectory(records=records, columns=names, codes=codes, residual=none, carry=records[:, -1].copy())
-    return _checked(checked_nodes(run), strict)
+    with Interrupts() as held:
+        for lane, state in enumerate(states):
+            motion = _Motion(form, compiled, rows[lane : lane + 1], begun.second[lane])
+            reached, code = motion.solve(state, plan.times, records[lane], (rtol, atol), held)
+            codes[lane, :2] = code, reached * every if code else plan.steps
+        none = np.full(len(states), np.nan)
+        run = plan.trajectory(records=records, columns=names, codes=codes, residual=none, carry=records[:, -1].copy())
+        run = ended_where_not_finite(checked_nodes(run))
+        error = failure(run, strict, held)
+    return completed(run, error, held)
 
 
 def _on_branch(form: HamiltonianForm, states: Array, velocity: Array, t: float, rows: Array) -> HamiltonianForm:
@@ -113,7 +118,7 @@ class _Motion:
         return v, np.divide(f[n : 2 * n], mass, out=np.zeros(n), where=mass > 0), mass
 
     def solve(
-        self, state: Array, times: Array, out: Array, tolerance: tuple[float, float | None]
+        self, state: Array, times: Array, out: Array, tolerance: tuple[float, float | None], held: Interrupts
     ) -> tuple[int, Status]:
         """Fill `out` as far as the solver gets; tells the last valid record and how it ended."""
         size, done = len(state), 0
@@ -132,6 +137,8 @@ class _Motion:
                 "DOP853", lambda t, y: self.table(t, y)[:size], times, state, tolerance, self.kinetic, "momentum"
             )
             while done < len(times) - 1:
+                if held.arrived():
+                    return done, Status.INTERRUPTED
                 if not walk.step():
                     return done, Status.NO_SOLUTION
                 solver = walk.solver

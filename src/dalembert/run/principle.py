@@ -115,6 +115,7 @@ def path_of(given: Any, system: System | None, parameters: Values | None) -> Pat
                 "hamilton_principle: a discrete system has an action sum of its own; give a run of a System."
             )
         system, parameters = system or given.system, given.parameters if parameters is None else parameters
+        given = given.at_nodes
     elif not isinstance(given, Mapping) or system is None:
         raise StartError(
             "hamilton_principle: expected a run, or a path {x: array, ..., dalembert.time: array} with system=... and "

@@ -1,4 +1,4 @@
-"""Long runs go in chunks, between which progress is shown and an interruption is heard."""
+"""Long runs go in chunks, between which progress is shown and Ctrl-C is checked for."""
 
 from __future__ import annotations
 
@@ -15,6 +15,9 @@ PATIENCE = 1.5
 
 CHUNK = 0.1
 """Seconds a chunk should take."""
+
+FIRST = 1000
+"""Steps of the first chunk, shared among the lanes: nothing is known yet of how long one takes."""
 
 
 class Progress:
@@ -55,7 +58,7 @@ class Progress:
 
 def chunks(total: int, lanes: int, progress: Progress) -> Iterator[tuple[int, int]]:
     """(first step, number of steps) of each chunk; chunks grow until each takes about CHUNK seconds."""
-    done, size = 0, max(1, 20_000 // lanes)
+    done, size = 0, max(1, FIRST // lanes)
     while True:
         size = min(size, total - done)
         began = clock.monotonic()

@@ -11,6 +11,7 @@ from ..methods.reference import Reference
 from ..model.system import System
 from ..theory import pointwise as maps
 from .adaptive import Adaptive, Left
+from .interrupts import Interrupts
 from .plan import Plan
 from .progress import Progress
 from .projection import Projection
@@ -19,8 +20,8 @@ from .trajectory import Trajectory
 from .values import Array, point_map
 
 
-def solve_reference(plan: Plan, start: Start) -> Trajectory:
-    """The motion at the output times, one lane after the other."""
+def solve_reference(plan: Plan, start: Start, held: Interrupts) -> Trajectory:
+    """The motion at the output times, one lane after the other; after an interruption the others have their start only."""
     system, method = plan.system, plan.method
     assert isinstance(system, System)
     assert isinstance(method, Reference)
@@ -32,9 +33,12 @@ def solve_reference(plan: Plan, start: Start) -> Trajectory:
     with Progress(plan.progress, len(start.q)) as shown:
         for lane, state in enumerate(np.column_stack([start.q, start.second, start.entropies])):
             motion = _Motion(system, method, rows[lane : lane + 1])
-            reached, code = motion.solve(state, plan.times, records[lane])
+            reached, code = motion.solve(state, plan.times, records[lane], held)
             codes[lane, :2] = code, reached * plan.every if code else plan.steps
-            shown.tell(lane + 1)
+            try:
+                shown.tell(lane + 1)
+            except KeyboardInterrupt:  # raised by a function that is told of the progress
+                held.end()
     none = np.full(len(start.q), np.nan)
     return plan.trajectory(records=records, columns=names, codes=codes, residual=none, carry=records[:, -1].copy())
 
@@ -101,7 +105,7 @@ class _Motion:
         before, after = free[n : 2 * n], held[n : 2 * n]
         return bool(np.abs(after - before).max() > max(TORN, 1e3 * self.method.rtol) * np.abs(before).max())
 
-    def solve(self, state: Array, times: Array, out: Array) -> tuple[int, Status]:
+    def solve(self, state: Array, times: Array, out: Array, held: Interrupts) -> tuple[int, Status]:
         """Fill `out` as far as the solver gets; tells the last valid row and how it ended."""
         out[0], row = state, 1
         if not (np.isfinite(state).all() and np.isfinite(self.rows).all() and np.isfinite(times).all()):
@@ -114,6 +118,8 @@ class _Motion:
         try:
             walk = Adaptive(self.method.solver, self.rate, times, state, tolerance, self.kinetic, "velocity")
             while row < len(times):
+                if held.arrived():
+                    return row - 1, Status.INTERRUPTED
                 if not walk.step():
                     return row - 1, Status.NO_SOLUTION
                 solver = walk.solver
@@ -127,10 +133,10 @@ class _Motion:
                         out[k] = self.held(times[k], y)
                     row = until
                 if self.projection is not None and not last:
-                    held = self.held(solver.t, solver.y)
-                    if self._is_torn(solver.y, held):
+                    projected = self.held(solver.t, solver.y)
+                    if self._is_torn(solver.y, projected):
                         return row - 1, Status.SINGULAR
-                    walk.replace(held)
+                    walk.replace(projected)
         except Left as left:
             return row - 1, left.status
         return row - 1, Status.CONVERGED

@@ -152,6 +152,7 @@ def regularity(
         )
     if given.every != 1:
         raise MethodError(f"regularity: this run records every {given.every} steps. Compute it with every=1.")
+    given = given.at_nodes
     discrete = _discrete(given)
     if discrete is None:
         return _of_stages(given, tolerance)

@@ -17,12 +17,15 @@ from ..engine.status import Status
 from ..errors import MethodError, ModelError, SimulationError, StartError
 from ..methods.base import Method
 from ..methods.reference import Reference
+from ..model.assembly import Assembly
 from ..model.coordinates import Parameter
 from ..model.system import System
 from ..numbers import MOST, finite, positive, whole
 from ..theory import pointwise as maps
-from .events import Event, Stretches
+from .event_search import Stretches
+from .events import Event
 from .finite import ended_where_not_finite
+from .interrupts import Interrupts
 from .memory import check_fits
 from .nodes import checked_nodes
 from .plan import Plan, check_method
@@ -65,24 +68,36 @@ def simulate(
 
     Arrays in `start` or `parameters` make lanes: one motion for each entry. A discrete system is its own method.
     """
-    _check_method(system, method)
+    system = _system(system, method)
     h = _step_size(h)
     watched = _events(events, system, method)
     if isinstance(start, Trajectory):
-        run = _continued(system, method, start, h, until, steps, parameters, every, watched, progress)
-        return _checked(run, strict)
-    own = _own(watched, system)
-    values = parameter_values(parameters, [*system.parameters, *own])
-    extra = {p: values.pop(p.name) for p in own}
-    if isinstance(system, System) and method is not None:
-        check_method(system, method)
-    begun = _start(system, start, values)
-    count = _steps(h, until, steps, every, begun.time)
-    plan = Plan(system, method, h, int(every), begun.time, 0, count, values, begun.lanes, progress)
-    if isinstance(method, Reference):
-        return _checked(checked_nodes(_by_reference(plan, begun)), strict)
-    carry = plan.first_carry(plan.stepper(), begun, plan.rows)
-    return _checked(_computed(plan, carry, _with_numbers(watched, extra)), strict)
+        job = _continued(system, method, start, h, until, steps, parameters, every, watched, progress)
+    else:
+        own = _own(watched, system)
+        values = parameter_values(parameters, [*system.parameters, *own])
+        extra = {p: values.pop(p.name) for p in own}
+        if isinstance(system, System) and method is not None:
+            check_method(system, method)
+        begun = _start(system, start, values)
+        count = _steps(h, until, steps, every, begun.time)
+        plan = Plan(system, method, h, int(every), begun.time, 0, count, values, begun.lanes, progress)
+        job = _fresh(plan, begun, _with_numbers(watched, extra))
+    with Interrupts() as held:
+        run = job(held)
+        error = failure(run, strict, held)
+    return completed(run, error, held)
+
+
+Job = Callable[[Interrupts], Trajectory]
+"""Computes a run, once everything given has been checked and compiled."""
+
+
+def _system(given: Any, method: Any) -> System | DiscreteSystem:
+    """The system that was given, or that of an assembly of bodies; it and the method are checked."""
+    system = given.system if isinstance(given, Assembly) else given
+    _check_method(system, method)
+    return system
 
 
 def _check_method(system: Any, method: Any) -> None:
@@ -147,30 +162,43 @@ def _start(system: System | DiscreteSystem, given: Any, values: dict[str, Array]
     return begun if begun.near is None else replace(begun, near=np.nan_to_num(begun.near))
 
 
-def _by_reference(plan: Plan, start: Start) -> Trajectory:
-    plan.one_position(start)
-    check_fits(plan, len(start.q), 2 * start.q.shape[1] + start.entropies.shape[1])
-    return solve_reference(plan, start)
+def _fresh(plan: Plan, start: Start, events: Sequence[Event]) -> Job:
+    """A run from its start."""
+    if isinstance(plan.method, Reference):
+        plan.one_position(start)
+        check_fits(plan, len(start.q), 2 * start.q.shape[1] + start.entropies.shape[1])
+        return lambda held: _checked_throughout(solve_reference(plan, start, held))
+    carry = plan.first_carry(plan.stepper(), start, plan.rows)
+    codes = np.zeros((len(carry), STATUS_WIDTH), dtype=np.int64)
+    return lambda held: _checked_throughout(_computed(plan, carry, codes, events, None, held))
 
 
-def _computed(plan: Plan, carry: Array, events: Sequence[Event], watched: Array | None = None) -> Trajectory:
-    """The motion, watched if there are events; `watched` is what a run that is continued knows of them."""
+def _checked_throughout(run: Trajectory) -> Trajectory:
+    """The run; lanes end where something in them is not finite, not determined or beyond a fold."""
+    return ended_where_not_finite(checked_nodes(run))
+
+
+def _computed(
+    plan: Plan, carry: Array, codes: Array, events: Sequence[Event], watched: Array | None, held: Interrupts
+) -> Trajectory:
+    """The motion of the lanes whose code is 0, watched if there are events; a continued run knows something of them."""
     stepper, system = plan.stepper(), plan.system
     check_fits(plan, len(carry), stepper.width)
     expected = expected_velocities(stepper.stepmap, system, carry)
-    run = _with_events(plan, stepper, carry, events, watched) if events else _advance(plan, stepper, carry)
+    if events:
+        run = _with_events(plan, stepper, carry, codes, events, watched, held)
+    else:
+        run = _advance(plan, stepper, carry, codes, held)
     if isinstance(system, System) and (near := near_columns(stepper.stepmap, system)):
         first = run.records[:, 0, near]  # not known if the first step fails
         run.records[:, 0, near] = np.where(np.isfinite(first), first, expected)
-    return checked_nodes(run)
+    return run
 
 
-def _advance(plan: Plan, stepper: Stepper, carry: Array) -> Trajectory:
+def _advance(plan: Plan, stepper: Stepper, carry: Array, codes: Array, held: Interrupts) -> Trajectory:
     """Run the compiled loop in chunks; a lane that fails ends, the others go on."""
     begin, steps, every = plan.begin, plan.steps, plan.every
     records = np.full((len(carry), len(plan.times), stepper.width), np.nan)
-    codes = np.zeros((len(carry), STATUS_WIDTH), dtype=np.int64)
-    codes[:, 1] = begin
     residual = np.full(len(carry), np.nan)
     done = 0
 
@@ -186,27 +214,33 @@ def _advance(plan: Plan, stepper: Stepper, carry: Array) -> Trajectory:
             for at, size in chunks(steps, len(carry), shown):
                 go(at, size, at + size == steps)
                 done = at + size
-        except KeyboardInterrupt:  # a chunk in progress is finished first, so what there is, is whole
-            if done < steps:
-                go(done, 0, True)
-                codes[codes[:, 0] == 0, 0] = Status.INTERRUPTED
+                if held.arrived():
+                    break
+        except KeyboardInterrupt:  # raised by a function that is told of the progress
+            held.end()
+    if done < steps:
+        go(done, 0, True)
+        codes[codes[:, 0] == 0, 0] = Status.INTERRUPTED
     names = (*stepper.stepmap.state, *stepper.stepmap.outputs)
     return plan.trajectory(records=records, columns=names, codes=codes, residual=residual, carry=carry)
 
 
 def _with_events(
-    plan: Plan, stepper: Stepper, carry: Array, events: Sequence[Event], watched: Array | None
-) -> Trajectory:
+    plan: Plan, stepper: Stepper, carry: Array, codes: Array, events: Sequence[Event], watched: Array | None,
+    held: Interrupts,
+) -> Trajectory:  # fmt: skip
     """Run with events: nodes are looked at as they come."""
-    found = Stretches(plan, stepper, carry, events)
+    found = Stretches(plan, stepper, carry, codes, events)
     if watched is not None and watched.shape[2] == len(events):
         found.side, found.since = watched.copy()
-    found.advance()
+    found.advance(held)
     names = (*stepper.stepmap.state, *stepper.stepmap.outputs)
-    return plan.trajectory(
-        records=found.records, columns=names, codes=found.codes, residual=found.residual, carry=found.carry,
+    times, records = found.until_the_last_event()
+    run = plan.trajectory(
+        records=records, columns=names, codes=found.codes, residual=found.residual, carry=found.carry,
         events=tuple(found.crossings), watched=np.stack([found.side, found.since]),
     )  # fmt: skip
+    return replace(run, time=times)
 
 
 def _events(given: Any, system: System | DiscreteSystem, method: Method | None) -> tuple[Event, ...]:
@@ -246,8 +280,8 @@ def _with_numbers(events: Sequence[Event], extra: dict[Parameter, Array]) -> lis
 def _continued(
     system: Any, method: Any, earlier: Trajectory, h: float, until: float | None, steps: int | None,
     parameters: Values | None, every: int, events: Sequence[Event], progress: Report,
-) -> Trajectory:  # fmt: skip
-    """Go on from the end of an earlier run, bit for bit as if it had never stopped."""
+) -> Job:  # fmt: skip
+    """Go on from the end of an earlier run, bit for bit as if it had never stopped; lanes that have ended stay ended."""
     own = _own(events, system)
     given = by_name(parameters, [*system.parameters, *own], "parameters")
     kept = {
@@ -262,11 +296,12 @@ def _continued(
             f"start: a run is continued with its own system, method (not Reference), h and parameters; here the {changed} "
             f"cannot be continued with. To change it, start from a state: {{x: run.x[-1], x.dot: run[x.dot][-1], ...}}."
         )
-    if (earlier.codes[:, 0] == Status.EVENT).any():
-        raise StartError(_stopped(earlier))
-    if not np.isin(earlier.codes[:, 0], (Status.CONVERGED, Status.INTERRUPTED)).all():
-        raise StartError("start: the earlier run ended early, so there is nothing to continue from.")
-    begin = int(earlier.codes[0, 1])
+    going = np.isin(earlier.codes[:, 0], (Status.CONVERGED, Status.INTERRUPTED))
+    if not going.any():
+        stopped = (earlier.codes[:, 0] == Status.EVENT).all()
+        early = "start: the earlier run ended early, so there is nothing to continue from."
+        raise StartError(_stopped(earlier) if stopped else early)
+    begin = int(earlier.codes[going, 1].max())
     count = _steps(h, until, steps, every, earlier.t0 + begin * h)
     values, lanes = dict(earlier.parameters), earlier.lanes
     plan = Plan(system, method, h, int(every), earlier.t0, begin, count, values, lanes, progress)
@@ -278,8 +313,18 @@ def _continued(
         )
     numbers = parameter_values({p.name: given[p.name] for p in own if p.name in given}, own)
     ready = _with_numbers(events, {p: numbers[p.name] for p in own})
-    run = _computed(plan, earlier.carry.copy(), ready, earlier.watched)
-    return replace(run, renewed=tuple(sorted(lane for lane, node in earlier.restarts if node == begin > 0)))
+    codes = np.zeros_like(earlier.codes)
+    codes[:, :2] = np.where(going[:, None], (0, begin), earlier.codes[:, :2])
+    ended, carry = codes.copy(), earlier.carry.copy()
+    renewed = tuple(sorted(lane for lane, node in earlier.restarts if node == begin > 0))
+
+    def job(held: Interrupts) -> Trajectory:
+        run = replace(_computed(plan, carry, codes, ready, earlier.watched, held), renewed=renewed)
+        run = _checked_throughout(run)
+        run.codes[~going] = ended[~going]
+        return run
+
+    return job
 
 
 def _stopped(run: Trajectory) -> str:
@@ -290,12 +335,26 @@ def _stopped(run: Trajectory) -> str:
     )
 
 
-def _checked(run: Trajectory, strict: bool) -> Trajectory:
-    run = ended_where_not_finite(run)
-    interrupted = (run.codes[:, 0] == Status.INTERRUPTED).any()
-    if not run.ok and (strict or interrupted):
-        raise SimulationError(_failure(run), run)
+def failure(run: Trajectory, strict: bool, held: Interrupts) -> SimulationError | None:
+    """The error that carries a run: if a lane failed, or Ctrl-C was pressed."""
+    stopped = held.arrived()
+    if not run.ok and (strict or stopped):
+        return SimulationError(_failure(run), run)
+    return _complete(run) if stopped else None
+
+
+def completed(run: Trajectory, error: SimulationError | None, held: Interrupts) -> Trajectory:
+    """The run, unless there is an error; Ctrl-C is not held back any more."""
+    if error is None and held.arrived():
+        error = _complete(run)
+    if error is not None:
+        raise error
     return run
+
+
+def _complete(run: Trajectory) -> SimulationError:
+    told = "interrupted after the last step. The run is complete: it is the `trajectory` of this error."
+    return SimulationError(f"{run.system.name}: {told}", run)
 
 
 _EXISTENCE = "`dalembert.existence(error.trajectory)` says whether there is a next step at all."
@@ -313,7 +372,7 @@ _REMEDY = {
 
 
 def _failure(run: Trajectory) -> str:
-    failed = np.flatnonzero(run.codes[:, 0])
+    failed = np.flatnonzero(~np.isin(run.codes[:, 0], (Status.CONVERGED, Status.EVENT)))
     lane = int(failed[np.argmin(run.codes[failed, 1])])
     status, last = Status(int(run.codes[lane, 0])), int(run.codes[lane, 1])
     who = "" if run.lanes is None else f"{len(failed)} of {run.lanes} lanes ended early; lane {lane}: "
@@ -322,6 +381,8 @@ def _failure(run: Trajectory) -> str:
     instead = "" if status is Status.INTERRUPTED else "; strict=False returns it instead"
     began = run.t0 + last * run.h
     remedy = _REMEDY[status]
+    if status is Status.INTERRUPTED and (run.method is None or run.method.adaptive) and isinstance(run.system, System):
+        remedy = "An adaptive method is not continued: start from a state, or compute the run again."
     within = [c for c in run.events if c.lane == lane and c.time > began]
     if within and status is not Status.EVENTS_ACCUMULATE:  # a step in which nothing acts fails before it is looked at
         remedy = f"The event {within[-1].name!r} at t = {within[-1].time:g} came before: look at what it changes."

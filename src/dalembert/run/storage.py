@@ -51,7 +51,7 @@ def to_dataset(run: Trajectory) -> xarray.Dataset:
     if run.system.constraints:
         variables[_free("multipliers", run)] = ((*over, axis("constraint")), run.multipliers)
     if isinstance(run.system, System):
-        variables[_free("energy", run)] = (over, run.energy, {"long_name": "energy (Jacobi integral)"})
+        variables[_free("energy", run)] = (over, run.energy, {"long_name": "energy"})
     variables |= {
         _free("status", run): ((each,), run.codes[:, 0].astype(np.int32), {"long_name": "0: every step converged"}),
         "run.last_step": ((each,), run.codes[:, 1]),

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import sys
+import warnings
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sympy import Basic, Symbol
+import symengine
+from sympy import Symbol
 
 from ..discrete.system import DiscreteSystem
 from ..engine.status import Status
-from ..errors import ModelError
+from ..errors import ModelError, ModelWarning
 from ..methods.base import Method
 from ..model import checks
 from ..model.coordinates import multiplier, time
@@ -37,7 +40,12 @@ POINTS = 1_000_000
 class Trajectory:
     """A computed motion. `run.x` or `run[x]`, `run[x.dot]`, `run[x.momentum]` are arrays over time.
 
-    With lanes every array has a leading axis of lanes. Beyond the last valid step of a lane there is NaN.
+    `run["x"]` is always the coordinate. `run.x` is it too, unless every run has an attribute of that name (`run.h`,
+    `run.energy`): then it is that, and a ModelWarning says so.
+
+    With lanes every array has a leading axis of lanes. Beyond the last valid step of a lane there is NaN. If events have
+    stopped every lane, the last record is the latest of these events: `run.time[-1]` is its time, and lanes that stopped
+    before it have NaN there. `end_times` says how far each lane was computed, `events` has the state of each at its event.
     """
 
     system: System | DiscreteSystem
@@ -66,6 +74,10 @@ class Trajectory:
     renewed: tuple[int, ...] = ()
     """Of a continued run: the lanes in which an event acted in the step before its first node."""
     _cache: dict[str, Array] = field(default_factory=dict, repr=False)
+
+    def __post_init__(self) -> None:
+        names = {q.name for q in (*self.system.coordinates, *self.system.entropies)}
+        object.__setattr__(self, "_shared", frozenset(n for n in names if n in self.__dict__ or hasattr(type(self), n)))
 
     # status
     @property
@@ -186,6 +198,9 @@ class Trajectory:
             row = node // self.every - -(-self.begin // self.every)
             recorded = (node % self.every == 0) & (row >= 0) & (row < len(self.time))
             lane, row = lane[recorded], row[recorded]
+            if not self._ends_at_a_node:
+                lane = np.append(lane, np.arange(len(table)))
+                row = np.append(row, np.full(len(table), len(self.time) - 1))
             state = (table[lane, row] for table in (self._positions, self._velocities, self._entropies))
             inputs = np.column_stack([*state, self.time[row]])
             motion = point_map(maps.motion_map(self.system))(inputs, self._parameter_rows[lane])[0]
@@ -197,6 +212,28 @@ class Trajectory:
         """(lane, number of node) of the nodes that no whole step of one motion leads to: the start, or after an action."""
         first = range(len(self.records)) if self.begin == 0 else self.renewed
         return {(lane, self.begin) for lane in first} | {(c.lane, c.step + 1) for c in self.events if c.changed}
+
+    @property
+    def _ends_at_a_node(self) -> bool:
+        """Whether the last record is at a node, and not at an event within a step."""
+        nodes = self.every * (-(-self.begin // self.every) + np.arange(len(self.time))[-1:])
+        return bool((self.time[-1:] == self.t0 + self.h * nodes).all())
+
+    @property
+    def at_nodes(self) -> Trajectory:
+        """The run without its last record if that is at an event, within a step: what is left is whole steps."""
+        if self._ends_at_a_node:
+            return self
+        return replace(self, time=self.time[:-1], records=self.records[:, :-1], _cache={})
+
+    @property
+    def end_times(self) -> Array:
+        """The time to which each lane was computed: that of the event which stopped it, or of its last valid node."""
+        times = self.t0 + self.h * self.codes[:, 1]
+        for c in self.events:
+            if self.codes[c.lane, 0] == Status.EVENT:  # the last one of a lane is that which stopped it
+                times[c.lane] = c.time
+        return np.asarray(self._shaped(times))
 
     @cached_property
     def stretches(self) -> Array:
@@ -233,27 +270,38 @@ class Trajectory:
         """Any expression in coordinates, velocities, parameters and time, along the motion."""
         if isinstance(self.system, DiscreteSystem):
             raise ModelError("a discrete system has no velocities; compute from its positions and momenta instead.")
-        if isinstance(expression, Basic):
-            known = {
-                *self.system.coordinates,
-                *self.system.velocities,
-                *self.system.entropies,
-                *self.system.parameters,
-            }
-            checks.symbols(checks.expression(expression, "quantity"), known, "quantity")
+        system = self.system
+        known = {*system.coordinates, *system.velocities, *system.entropies, *system.parameters}
+        if isinstance(expression, str):
+            if expression not in {time.name, *(s.name for s in known)}:
+                raise ModelError(
+                    f"quantity: got the text {expression!r}. Expected an expression, without quotes: "
+                    f"run.quantity({expression}); in quotes, only the name of a symbol, such as "
+                    f"{system.coordinates[0].name!r}."
+                )
+        elif not isinstance(expression, symengine.Basic):  # those are the library's own
+            expression = checks.symbols(checks.expression(expression, "quantity"), known, "quantity")
         table = self._at_points(maps.quantity_map(self.system, {"quantity": expression}), self._velocities)
         moving = np.isfinite(self._positions).all(axis=-1)  # a branch may have a value where there is no motion
         return self._shaped(np.where(moving, table[..., 0], np.nan))
 
     @property
     def energy(self) -> Array:
-        """The energy (Jacobi integral) along the motion."""
+        """The energy T + V along the motion; p.v - L where the Lagrangian was given as a whole."""
         if "energy" not in self._cache:
             if isinstance(self.system, DiscreteSystem):
                 raise ModelError("a discrete system given by its discrete Lagrangian alone has no energy.")
             table = self._at_points(maps.energy_map(self.system), self._velocities)[..., 0]
             self._cache["energy"] = self._shaped(np.where(np.isfinite(self._positions).all(axis=-1), table, np.nan))
         return self._cache["energy"]
+
+    @property
+    def jacobi_integral(self) -> Array:
+        """p.v - L along the motion: the energy, unless the kinetic energy has parts of lower degree in the velocities."""
+        if isinstance(self.system, DiscreteSystem):
+            raise ModelError("a discrete system given by its discrete Lagrangian alone has no Jacobi integral.")
+        table = self._at_points(maps.jacobi_map(self.system), self._velocities)[..., 0]
+        return self._shaped(np.where(np.isfinite(self._positions).all(axis=-1), table, np.nan))
 
     @property
     def temperatures(self) -> Array:
@@ -296,6 +344,16 @@ class Trajectory:
         names = ", ".join(q.name for q in self.system.coordinates)
         raise KeyError(f"{name}: this run has {names}, their .dot and .momentum, and the multipliers.")
 
+    def __getattribute__(self, name: str) -> Any:
+        if name in object.__getattribute__(self, "__dict__").get("_shared", ()) and _is_asked_from_outside():
+            warnings.warn(
+                f"run.{name} is the `{name}` that every run has, and a coordinate of this run is called {name} too: "
+                f"run[{name!r}] is the coordinate.",
+                ModelWarning,
+                stacklevel=2,
+            )
+        return object.__getattribute__(self, name)
+
     def __getattr__(self, name: str) -> Array:
         system = self.__dict__.get("system")  # not there while a copy is being made
         if system is not None and any(q.name == name for q in (*system.coordinates, *system.entropies)):
@@ -329,8 +387,13 @@ class Trajectory:
     def __repr__(self) -> str:
         count = "" if self.lanes is None else f"{self.lanes} lanes, "
         by = f", {self.method!r}" if self.method else ""
-        ended = "" if self.ok else f", {int((self.codes[:, 0] != 0).sum())} lane(s) ended early"
-        return (
-            f"<Trajectory of {self.system.name!r}: {count}{len(self.time)} records, t = {self.time[0]:g} to "
-            f"{self.time[-1]:g}, h = {self.h:g}{by}{ended}>"
-        )
+        early = int((~np.isin(self.codes[:, 0], (Status.CONVERGED, Status.EVENT))).sum())
+        ended = f", {early} lane(s) ended early" if early else ""
+        span = f", t = {self.time[0]:g} to {self.time[-1]:g}" if len(self) else ""
+        return f"<Trajectory of {self.system.name!r}: {count}{len(self)} records{span}, h = {self.h:g}{by}{ended}>"
+
+
+def _is_asked_from_outside() -> bool:
+    """Whether the attribute of a run is asked for by code that is not the library's own, nor `dataclasses.replace`."""
+    module = str(sys._getframe(2).f_globals.get("__name__", ""))
+    return not module.startswith("dalembert.") and module != "dataclasses"

@@ -18,10 +18,10 @@ from ..decide.zero import vanishes
 from ..model.coordinates import Coordinate, time
 from ..model.system import System
 from ..symbolic import Fast, fast, free_names
+from .energies import energy, meaning
 from .integrals import Integral, energy_integral, power
-from .lagrange import energy, expanded, momenta, readable
+from .lagrange import expanded, jacobi_integral, momenta, readable
 from .primitive import is_total_derivative, primitive
-from .quadratic import quadratic_part
 from .shell import Shell
 
 
@@ -73,46 +73,17 @@ def _kind(system: System, q: Coordinate, slope: Fast, force: Fast) -> str:
 
 def jacobi(system: System, shell: Shell, budget: Budget, remarks: list[str]) -> Iterator[Integral]:
     """The Jacobi integral with its verdict, and the energy if that is something else; a remark says which it is."""
-    h = expanded(energy(system), system)
-    is_energy, meaning = _meaning(system)
-    name = "energy" if is_energy else "Jacobi integral"
-    remarks.append(meaning)
-    verdict = replace(energy_integral(system), name=name, expression=h)
+    h, told = expanded(jacobi_integral(system), system), meaning(system)
+    remarks.append(told.text)
+    verdict = replace(energy_integral(system), expression=h)
     if verdict.conserved:
         yield verdict
     elif shell.conserved(h):
         yield replace(verdict, conserved=True, reason=f"{verdict.reason}; but the sum of that is zero on every motion")
     else:
         yield verdict
-        yield from _with_work(system, h, name, shell, budget)
-    yield from _energy_apart(system, is_energy, shell)
-
-
-def _meaning(system: System) -> tuple[bool, str]:
-    """Whether h is the energy, and why."""
-    v = system.velocities
-    if system.kinetic is None or system.potential is None:
-        whole = quadratic_part(system.lagrangian, v)
-        if whole is None:
-            return True, "h = p.v - L; the Lagrangian is not quadratic in the velocities"
-        even = vanishes(whole.first(v))
-        return even, (
-            "h = L2 - L0, from a Lagrangian given as a whole: the energy wherever L2 is the kinetic energy"
-            if even
-            else "h = L2 - L0, from a Lagrangian given as a whole; its part linear in the velocities does not enter"
-        )
-    kinetic, potential = quadratic_part(system.kinetic, v), quadratic_part(system.potential, v)
-    if kinetic is None or potential is None or not vanishes(potential.second(v)):
-        return True, "h = p.v - L; the kinetic energy is not quadratic in the velocities"
-    rest = expanded(-kinetic.first(v) - 2 * kinetic.rest, system)
-    if not vanishes(rest):
-        return False, f"h = T2 - T0 + V is not the energy T + V: it differs by -T1 - 2 T0 = {rest}"
-    linear = (
-        ""
-        if vanishes(potential.first(v))
-        else "; the part of V linear in the velocities does no work and does not enter"
-    )
-    return True, f"h = T + V is the energy: the kinetic energy is quadratic in the velocities{linear}"
+        yield from _with_work(system, h, told.name, shell, budget)
+    yield from _energy_apart(system, shell)
 
 
 def _with_work(system: System, h: Expr, name: str, shell: Shell, budget: Budget) -> Iterator[Integral]:
@@ -124,11 +95,11 @@ def _with_work(system: System, h: Expr, name: str, shell: Shell, budget: Budget)
         yield Integral(f"{name} with the work done", expanded(h - F, system), True, f"{what} is the derivative of {F}")
 
 
-def _energy_apart(system: System, is_energy: bool, shell: Shell) -> Iterator[Integral]:
+def _energy_apart(system: System, shell: Shell) -> Iterator[Integral]:
     """The energy T + V where that is not h."""
-    if is_energy or system.kinetic is None or system.potential is None:
+    if vanishes(meaning(system).lacking):
         return
-    E = expanded(system.kinetic + system.potential, system)
+    E = expanded(energy(system), system)
     conserved = shell.conserved(E)
     if conserved is None:
         return

@@ -31,7 +31,7 @@ from ..stepmap import Block, StepMap, pointwise
 from ..symbolic import Fast, fast, free_names, gradient, jacobian, slow, substitute
 from .algebra import linear_solution, shortest, simplified, tidy, with_short_exponents
 from .degeneracy import is_regular
-from .lagrange import energy, momenta, motion_residual, multipliers, reaction, readable
+from .lagrange import jacobi_integral, momenta, motion_residual, multipliers, reaction, readable
 from .quadratic import quadratic_part
 from .shell import shell
 
@@ -285,7 +285,7 @@ class HamiltonianForm(Shown):
         head = f"{self.system.name}: Hamiltonian form ({self.reason})"
         if self.hamiltonian is None:
             told = "H = p.v - L has no closed form that was found; simulate(...) solves p = dL/dv by numbers."
-            return [head, told, ("p.v - L", readable(energy(self.system), self.system))]
+            return [head, told, ("p.v - L", readable(jacobi_integral(self.system), self.system))]
         parts: list[Part] = [head, ("H", self.hamiltonian), *self.equations]
         parts += [("constraint", c) for c in self.constraints]
         if self.is_conserved(self.hamiltonian):

@@ -21,7 +21,8 @@ from ..model.system import System
 from ..model.thermal import mechanical
 from ..shown import Part, Shown, read_with
 from ..symbolic import Fast, fast
-from .lagrange import energy, momenta, readable
+from .energies import meaning
+from .lagrange import jacobi_integral, momenta, readable
 
 if TYPE_CHECKING:
     from .integral_search import Found
@@ -43,12 +44,12 @@ class Integral(Shown):
 
 
 def energy_integral(system: System) -> Integral:
-    """The Jacobi integral, with the reason why it is conserved or not."""
+    """The Jacobi integral, called energy where it is that, with the reason why it is conserved or not."""
     causes = _causes(system)
     idle = " and reactions do no work" if system.constraints else ""
     warms = "; what friction takes from the motion becomes internal energy" if any(map(any, system.friction)) else ""
     reason = "; ".join(causes) or f"the Lagrangian does not depend on time{idle}{warms}"
-    return Integral("energy", readable(energy(system), system), not causes, reason)
+    return Integral(meaning(system).name, readable(jacobi_integral(system), system), not causes, reason)
 
 
 def _causes(system: System) -> list[str]:

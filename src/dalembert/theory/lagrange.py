@@ -49,8 +49,8 @@ def momenta(system: System) -> list[Fast]:
     return gradient(system.lagrangian, system.velocities)
 
 
-def energy(system: System) -> Fast:
-    """The Jacobi integral p.v - L; it is the energy wherever the kinetic energy is quadratic in the velocities."""
+def jacobi_integral(system: System) -> Fast:
+    """p.v - L; `energies.meaning` says whether it is the energy."""
     powers = (p * fast(v) for p, v in zip(momenta(system), system.velocities, strict=True))
     return sum(powers, start=-fast(system.lagrangian))
 
@@ -170,8 +170,15 @@ class Equations:
 
     @cached_property
     def energy(self) -> Expr:
-        """The Jacobi integral p.v - L."""
+        """The energy T + V; p.v - L where the Lagrangian was given as a whole."""
+        from .energies import energy
+
         return self._read(energy(self.system))
+
+    @cached_property
+    def jacobi_integral(self) -> Expr:
+        """p.v - L: the energy, unless the kinetic energy has parts of lower degree in the velocities."""
+        return self._read(jacobi_integral(self.system))
 
     @cached_property
     def solved(self) -> dict[sympy.Symbol, Expr]:

@@ -27,7 +27,7 @@ from ..model.thermal import mechanical
 from ..shown import Part, read_with
 from ..symbolic import Fast, fast
 from .integrals import Integral
-from .lagrange import energy, expanded, momenta, readable, total_derivative
+from .lagrange import expanded, jacobi_integral, momenta, readable, total_derivative
 from .primitive import primitive
 from .shell import Shell, shell
 
@@ -193,7 +193,7 @@ def _idle(at: Shell, form: Sequence[Expr], xi: Generator, tau: Expr) -> bool:
 
 def _charge(system: System, xi: Generator, tau: Expr, F: Expr) -> Expr:
     flow = sum((p * fast(x) for p, x in zip(momenta(system), xi.values(), strict=True)), start=fast(0))
-    return expanded(flow - fast(tau) * energy(system) - fast(F), system)
+    return expanded(flow - fast(tau) * jacobi_integral(system) - fast(F), system)
 
 
 # the symmetries of an isolated system, for particles given by Cartesian coordinates: [(x1, y1, z1), (x2, y2, z2), ...]

@@ -13,9 +13,10 @@ from ..model.coordinates import time
 from ..model.system import System
 from ..stepmap import Block, StepMap, pointwise
 from ..symbolic import Fast, fast, gradient, magnitude, substitute
+from .energies import energy
 from .lagrange import (
-    energy,
     entropy_rates,
+    jacobi_integral,
     mass_matrix,
     momenta,
     motion_residual,
@@ -53,6 +54,12 @@ def mass_map(system: System) -> StepMap:
 def energy_map(system: System) -> StepMap:
     """(q, v, t) -> the energy."""
     return quantity_map(system, {"energy": energy(system)})
+
+
+@lru_cache(maxsize=64)
+def jacobi_map(system: System) -> StepMap:
+    """(q, v, t) -> the Jacobi integral."""
+    return quantity_map(system, {"Jacobi integral": jacobi_integral(system)})
 
 
 @lru_cache(maxsize=64)

@@ -85,7 +85,7 @@ class RouthReduction(Shown):
         motion: dict[Coordinate | Velocity, Any] = {}
         for k, q in enumerate(self.cyclic):
             rows = zip(speed[..., k], slope[..., k], strict=True)
-            total = np.stack([_cumulative(f, df, run.h * run.every) for f, df in rows])
+            total = np.stack([_up_to_records(f, df, run) for f, df in rows])
             path = np.asarray(given[q.name], dtype=float).reshape(-1, 1) + total
             motion[q], motion[q.dot] = (a if run.lanes is not None else a[0] for a in (path, speed[..., k]))
         return motion
@@ -245,6 +245,18 @@ def _obstacle(system: System, q: Coordinate) -> str:
     if not all(vanishes(e.diff(q)) for e in others):
         return f"a force or constraint on another coordinate depends on {q}"
     return ""
+
+
+def _up_to_records(values: Any, rates: Any, run: Any) -> Any:
+    """The integral up to each record of a run, whose last record may be an event between two nodes."""
+    import numpy as np
+
+    count, spacing = len(run.at_nodes), run.h * run.every
+    total = _cumulative(values[:count], rates[:count], spacing)
+    if count == len(run):
+        return total
+    rest = _cumulative(values[-2:], rates[-2:], run.time[-1] - run.time[-2])[-1]
+    return np.append(total, total[-1] + rest)
 
 
 def _cumulative(values: Any, rates: Any, spacing: float, width: int = 6) -> Any:

@@ -22,7 +22,8 @@ from ..model.system import System
 from ..model.thermal import conducted
 from ..shown import Part, Shown
 from ..symbolic import Fast, fast
-from .lagrange import energy, multipliers, reaction, readable
+from .energies import meaning
+from .lagrange import jacobi_integral, multipliers, reaction, readable
 
 # -------------------- the terms, on the way to numbers --------------------
 
@@ -68,7 +69,7 @@ def exchanged_heat(system: System) -> list[Fast]:
 class EnergyBalance(Shown):
     """The first law: the rate of the energy is the sum of the powers.
 
-    energy:  the total energy, mechanical and internal
+    energy:  the total energy, mechanical and internal; in a moving frame the Jacobi integral, which obeys this law there
     powers:  {what: power}, the terms that are not zero
     friction: whether friction acts; its work stays inside and is not among the powers
     """
@@ -77,6 +78,11 @@ class EnergyBalance(Shown):
     energy: Expr
     powers: Mapping[str, Expr]
     friction: bool
+
+    @property
+    def name(self) -> str:
+        """What obeys the law is called energy, unless it is the Jacobi integral of a moving frame."""
+        return meaning(self.system).name
 
     @property
     def rate(self) -> Expr:
@@ -88,12 +94,12 @@ class EnergyBalance(Shown):
         """What changes the energy, in words."""
         inside = " What friction takes from the motion becomes internal energy." if self.friction else ""
         if not self.powers:
-            return f"The energy is conserved.{inside}"
-        return f"The energy changes by {' and '.join(self.powers)}.{inside}"
+            return f"The {self.name} is conserved.{inside}"
+        return f"The {self.name} changes by {' and '.join(self.powers)}.{inside}"
 
     def _parts(self) -> list[Part]:
         rows = [(f"    {what}", power) for what, power in self.powers.items()]
-        return [f"{self.system.name}: first law", ("energy", self.energy), ("dE/dt", self.rate), *rows, self.sentence]
+        return [f"{self.system.name}: first law", (self.name, self.energy), ("dE/dt", self.rate), *rows, self.sentence]
 
 
 def energy_balance(system: System) -> EnergyBalance:
@@ -110,7 +116,7 @@ def energy_balance(system: System) -> EnergyBalance:
         terms["the work of reactions"] = _moving(system)
     powers = {what: readable(power, system) for what, power in terms.items() if not vanishes(power)}
     rubs = any(not vanishes(f) for f in friction_heat(system))
-    return EnergyBalance(system, readable(energy(system), system), powers, rubs)
+    return EnergyBalance(system, readable(jacobi_integral(system), system), powers, rubs)
 
 
 def _moving(system: System) -> Fast:

@@ -1,0 +1,355 @@
+"""Finds events along a motion and lets them happen.
+
+The motion is computed in short stretches with every node at hand (`Stretches`). A step in which an event changes sign is
+walked through from event to event (`Walk`): each place is found with the method itself, so it is as accurate as the motion.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..engine.kernels import STATUS_WIDTH
+from ..engine.machine import Stepper
+from ..engine.status import Status
+from ..model.system import System
+from .event_states import States, side_of
+from .events import Crossing, Event
+from .interrupts import Interrupts
+from .progress import Progress
+from .start import Start
+from .values import Array
+from .velocities import near_columns
+
+if TYPE_CHECKING:
+    from .plan import Plan
+
+STRETCH = 256
+"""Steps computed before events are looked for; a stretch is begun again after an event that changes the motion."""
+
+MOST = 50
+"""Actions within one step, after which it is said that they accumulate."""
+
+MOMENT = 1e-6
+"""The part of a step after an action in which nobody can say on which side of zero rounding has left the event."""
+
+TOGETHER = 1e-12
+"""Events that are less than this part of a step apart are at one place."""
+
+
+@dataclass
+class Stretches:
+    """Computes a motion with events, stretch by stretch; lanes are independent."""
+
+    plan: Plan
+    stepper: Stepper
+    carry: Array
+    codes: Array
+    events: Sequence[Event]
+
+    def __post_init__(self) -> None:
+        plan, lanes = self.plan, len(self.carry)
+        assert isinstance(plan.system, System)
+        assert plan.method is not None
+        self.system, self.h, self.t0 = plan.system, plan.h, plan.t0
+        self.rows = np.ascontiguousarray(np.broadcast_to(plan.rows, (lanes, plan.rows.shape[1])))
+        self.records = np.full((lanes, len(plan.times), self.stepper.width), np.nan)
+        self.residual = np.full(lanes, np.nan)
+        self.crossings: list[Crossing] = []
+        self.stops: dict[int, tuple[float, Array]] = {}
+        # of each event, where an action less than a moment before the present node has put it (else `since` is 0)
+        self.side, self.since = np.zeros((2, lanes, len(self.events)))
+        self.direction = np.array([e.direction for e in self.events])
+        momenta = self.stepper.stepmap.state[len(self.system.coordinates)] != self.system.coordinates[0].dot.name
+        self.near_at = near_columns(self.stepper.stepmap, self.system)
+        self.states = States(self.system, self.events, self.rows, momenta, plan.method.impulsive)
+
+    def advance(self, held: Interrupts) -> None:
+        """The whole motion, into `records`, `codes` and `crossings`; an interruption undoes the stretch it falls into."""
+        plan, end = self.plan, self.plan.begin + self.plan.steps
+        done = plan.begin
+        with Progress(plan.progress, plan.steps) as shown:
+            try:
+                for at in range(plan.begin, max(end, plan.begin + 1), STRETCH):
+                    if not self._stretch(at, min(at + STRETCH, end), held):
+                        break
+                    done = min(at + STRETCH, end)
+                    shown.tell(done - plan.begin)
+            except KeyboardInterrupt:  # raised by a function that is told of the progress
+                held.end()
+        if done < end:
+            self._interrupted(done)
+        self.crossings.sort(key=lambda c: c.lane)
+
+    def _interrupted(self, done: int) -> None:
+        """End all lanes that go on at a node."""
+        going = np.flatnonzero(self.codes[:, 0] == 0)
+        nodes = self._computed(going, done, done)[0]
+        self.records[going, done // self.plan.every + 1 - self.plan.first_row :] = np.nan
+        for lane, node in zip(map(int, going), nodes, strict=True):
+            self._keep(lane, node, done)
+        self.codes[going, 0] = Status.INTERRUPTED
+
+    def _stretch(self, at: int, end: int, held: Interrupts) -> bool:
+        """All lanes from node to node, or none of them; whether it was not interrupted."""
+        changing = (self.carry, self.codes, self.residual, self.side, self.since, self.states.beside)
+        before, crossings = [a.copy() for a in changing], len(self.crossings)
+        if self._walked(at, end, held):
+            return True
+        for array, kept in zip(changing, before, strict=True):
+            array[:] = kept
+        del self.crossings[crossings:]
+        return False
+
+    def _walked(self, at: int, end: int, held: Interrupts) -> bool:
+        """Advance all lanes; one whose motion an event changes goes on by itself from the next node."""
+        waiting = [(np.flatnonzero(self.codes[:, 0] == 0), at)]
+        while waiting:
+            lanes, begin = waiting.pop()
+            nodes, *after = self._computed(lanes, begin, end)
+            for i, lane in enumerate(map(int, lanes)):
+                if held.arrived():
+                    return False
+                walk = self._watched(lane, nodes[i], begin)
+                if walk is None:
+                    self._keep(lane, nodes[i], begin)
+                    self.carry[lane], self.codes[lane], self.residual[lane] = (a[i] for a in after)
+                elif self._arrived(walk, nodes[i, : walk.k - begin + 2], begin):
+                    waiting.append((np.array([lane]), walk.k + 1))
+        return True
+
+    def _computed(self, lanes: Array, begin: int, end: int) -> tuple[Array, Array, Array, Array]:
+        """All nodes of some lanes as if there were no events; carry, codes and residual after them."""
+        nodes = np.full((len(lanes), end - begin + 1, self.stepper.width), np.nan)
+        carry, codes, residual = self.carry[lanes], self.codes[lanes], np.full(len(lanes), np.nan)
+        self.stepper.advance(
+            carry, self.rows[lanes], codes, residual, nodes,
+            begin=begin, steps=end - begin, every=1, closing=True, row=0, t0=self.t0, h=self.h,
+        )  # fmt: skip
+        return nodes, carry, codes, residual
+
+    def _watched(self, lane: int, nodes: Array, begin: int) -> Walk | None:
+        """Note what only records; the walk through the first step in which something changes or ends the motion."""
+        g = self.states.values(lane, self.points(lane, nodes, begin + np.arange(len(nodes))))
+        side, since = side_of(g), np.zeros_like(g)
+        side[0] = np.where(self.since[lane] > 0, self.side[lane], side[0])
+        since[0] = self.since[lane]
+        for j in np.flatnonzero(_crosses(side[:-1], g[1:], self.direction).any(axis=1)):
+            walk = Walk(self, lane, begin + int(j), nodes[j], side[j], since[j])
+            walk.go(g[j + 1])
+            if walk.actions or walk.status:
+                return walk
+        self.since[lane] *= len(nodes) == 1  # it was for the first step
+        return None
+
+    def _arrived(self, walk: Walk, nodes: Array, begin: int) -> bool:
+        """Keep what is valid after a step that was changed or ended; whether the lane goes on from the node after it."""
+        lane, k, at_node = walk.lane, walk.k, walk.status is Status.EVENT and walk.place == 1
+        carry, failed = walk.moved(1.0)
+        status = int(walk.status or failed)
+        there = status == 0 or at_node
+        # The step before was shorter, so its solution is no guess: the velocity here is, and it says on which branch to go on.
+        if there and (walk.origin < 1 or self.near_at):
+            carry = self.begun(lane, carry, k + 1)
+        self.carry[lane] = carry if there else self.begun(lane, nodes[-2], k)
+        self.codes[lane, :2] = status, k + int(there)
+        self.side[lane], self.since[lane] = walk.side, np.maximum(walk.since - 1, 0)
+        if at_node and walk.actions:  # the node at the end of this step is another one now
+            nodes[-1] = self._computed(np.array([lane]), k + 1, k + 1)[0][0]
+        self._keep(lane, nodes if at_node else nodes[:-1], begin)
+        if walk.status is Status.EVENT:
+            self.stops[lane] = float(walk.point[0, -1]), self._at(lane, walk.point)
+        return status == 0
+
+    def until_the_last_event(self) -> tuple[Array, Array]:
+        """Times and records; if events have stopped every lane they end with the latest of these events."""
+        times, records = self.plan.times, self.records
+        if not (self.codes[:, 0] == Status.EVENT).all() or not self.stops:
+            return times, records
+        reached = int(self.codes[:, 1].max()) // self.plan.every - self.plan.first_row + 1
+        times, records = times[:reached], records[:, :reached]
+        latest = max(time for time, _ in self.stops.values())
+        if len(times) and times[-1] == latest:
+            return times, records
+        last = np.full((len(records), 1, records.shape[2]), np.nan)
+        for lane, (when, record) in self.stops.items():
+            if when == latest:
+                last[lane, 0] = record
+        return np.append(times, latest), np.concatenate([records, last], axis=1)
+
+    def _at(self, lane: int, point: Array) -> Array:
+        """The record of a state that is not at a node."""
+        n, carry = len(self.system.coordinates), self.anew(lane, point)[None, :]
+        codes, record = np.zeros((1, STATUS_WIDTH), dtype=np.int64), np.full((1, 1, self.stepper.width), np.nan)
+        self.stepper.advance(
+            carry, self.rows[[lane]], codes, np.zeros(1), record,
+            begin=0, steps=0, every=1, closing=True, row=0, t0=float(point[0, -1]), h=self.h,
+        )  # fmt: skip
+        if self.near_at:
+            record[0, 0, self.near_at] = point[0, n : 2 * n]
+        return np.asarray(record[0, 0])
+
+    def _keep(self, lane: int, nodes: Array, first: int) -> None:
+        """Copy the nodes that are multiples of `every` into their rows."""
+        every = self.plan.every
+        due = nodes[-first % every :: every]
+        row = -(-first // every) - self.plan.first_row
+        self.records[lane, row : row + len(due)] = due
+
+    # parts of a step
+    def points(self, lane: int, nodes: Array, k: Any) -> Array:
+        """Position, velocity, entropies and time at some nodes; k says which, and may be a fraction."""
+        near = nodes[:, self.near_at] if self.near_at and nodes.shape[1] == self.stepper.width else None
+        return self.states.at(lane, nodes, np.broadcast_to(self.t0 + k * self.h, len(nodes)), near)
+
+    def begun(self, lane: int, node: Array, k: int) -> Array:
+        """The carry at a node (or of one), which does not remember earlier steps: its own step may be shorter."""
+        n = len(self.system.coordinates)
+        velocity = self.points(lane, node[None, :], k)[:, n : 2 * n]
+        seed = self.plan.seed(self.stepper.stepmap.sought, velocity)
+        return self.stepper.carry(node[None, : len(self.stepper.stepmap.state)], seed)[0]
+
+    def anew(self, lane: int, point: Array) -> Array:
+        """The carry at a point, as at the start of a motion."""
+        n = len(self.system.coordinates)
+        self.states.beside[lane] = point[0, n : 2 * n]
+        start = Start("velocity", float(point[0, -1]), point[:, :n], point[:, n : 2 * n], None, point[:, 2 * n : -1])
+        return self.plan.first_carry(self.stepper, start, self.rows[[lane]])[0]
+
+    def part(self, lane: int, carry: Array, t: float, h: float) -> tuple[Array, int]:
+        """The carry after a part of a step, NaN if it fails; and the status."""
+        moved = carry[None, :].copy()
+        if h <= 0:
+            return moved[0], 0
+        status, none = np.zeros((1, STATUS_WIDTH), dtype=np.int64), np.zeros((1, 1, self.stepper.width))
+        self.stepper.advance(
+            moved, self.rows[[lane]], status, np.zeros(1), none,
+            begin=0, steps=1, every=2, closing=False, row=0, t0=t, h=h,
+        )  # fmt: skip
+        moved[0, len(self.stepper.stepmap.state) :] = 0  # the next step has another length: forget earlier solutions
+        return np.where(status[0, 0], np.nan, moved[0]), int(status[0, 0])
+
+
+class Walk:
+    """One step of one lane, from event to event in the order of time.
+
+    Places are fractions of the step. The motion was last begun at the place `origin`: at the node, or by an action. An
+    event is looked for from the place `since` on, where it is on the side `side` of zero.
+    """
+
+    def __init__(self, whole: Stretches, lane: int, k: int, node: Array, side: Array, since: Array):
+        self.whole, self.lane, self.k = whole, lane, k
+        self.origin, self.carry = 0.0, whole.begun(lane, node, k)
+        self.side, self.since, self.happened = side.copy(), since.copy(), np.full_like(since, -np.inf)
+        self.place, self.actions, self.status = 0.0, 0, Status.CONVERGED
+        self.point: Array  # where an event has stopped the motion
+
+    def go(self, end: Array) -> None:
+        """To the end of the step, where the events have these values, or to what ends the motion."""
+        roots = self._roots(end)
+        while roots and not self.status:
+            self.place, k = self._first(roots)
+            del roots[k]
+            event = self.whole.events[k]
+            again, self.happened[k] = np.isfinite(self.happened[k]), self.place
+            self.side[k] = -self.side[k]
+            if self.actions == MOST and event.changes:
+                self.status = Status.EVENTS_ACCUMULATE
+                return
+            point = self._point(self.place)
+            self._note(event, point[0])
+            if event.action == "stop":
+                self.status, self.point = Status.EVENT, point
+            elif event.changes:
+                self._act(k, point, bool(again))
+                roots = {} if self.status else self._roots(self._values(1.0))
+
+    def _roots(self, end: Array) -> dict[int, float]:
+        """Where events cross zero in what is left of the step."""
+        crossing = np.flatnonzero(_crosses(self.side, end, self.whole.direction) & (self.since <= 1))
+        return {int(k): self._root(int(k)) for k in crossing}
+
+    def _root(self, k: int) -> float:
+        """Where event k leaves its side of zero: by secants (Illinois), then by halves if g is flat there, or jumps."""
+
+        def g(place: float) -> float:
+            return float(self.side[k] * self._values(place)[k])
+
+        a, b, last = max(float(self.since[k]), self.origin), 1.0, 0.0
+        ga, gb = g(a), g(b)
+        if ga <= 0 or gb >= 0:  # it has left already, or leaves at the end itself: rounding may have missed it there
+            return a if ga <= 0 else b
+        for turn in range(80):
+            c = b - gb * (b - a) / (gb - ga)
+            c = c if a < c < b and turn < 20 else (a + b) / 2
+            gc = g(c)
+            if gc == 0 or b - a < 1e-15:
+                return c
+            if gc > 0:
+                a, ga, gb = c, gc, gb / 2 if last > 0 else gb
+            else:
+                b, gb, ga = c, gc, ga / 2 if last < 0 else ga
+            last = gc
+        return b
+
+    def _first(self, roots: Mapping[int, float]) -> tuple[float, int]:
+        """The earliest place and what happens there first: what is recorded, then by the list."""
+        place = min(roots.values())
+        here = [k for k, root in roots.items() if root - place <= TOGETHER]
+        return place, min(here, key=lambda k: (self.whole.events[k].action != "record", k))
+
+    def _act(self, k: int, point: Array, again: bool) -> None:
+        """Change the state, and go on from there.
+
+        Events that have happened here, and those that the action takes elsewhere, are where they are a moment later. The
+        others keep their side: they may be about to cross at this very place. So does one that has acted in this step before
+        and crosses with a rate that does not lead across: that rate is rounding, at the end of bounces that die out.
+        """
+        states, lane = self.whole.states, self.lane
+        across = float(self.side[k])
+        stays = again and states.rates(lane, point)[k] * across < 0
+        after = states.changed(lane, point, k)
+        self.actions += 1
+        if not np.isfinite(after).all():
+            self.status = Status.LEFT_DOMAIN if np.isnan(after).any() else Status.NOT_FINITE
+            return
+        before, now = states.values(lane, point)[0], states.values(lane, after)[0]
+        here = self.place - self.happened <= TOGETHER
+        left_over = np.where(
+            here & (np.abs(now) <= np.abs(before)), now, 0
+        )  # of zero, missed by rounding or projection
+        moved = (before != now) | here
+        self.side = np.where(moved, states.leads(lane, after, left_over, MOMENT * self.whole.h), self.side)
+        self.since = np.where(moved, self.place + MOMENT, self.since)
+        if stays:
+            self.side[k] = -across
+        self.origin, self.carry = self.place, self.whole.anew(lane, after)
+
+    def moved(self, place: float) -> tuple[Array, int]:
+        """The carry at a place, and the status of getting there."""
+        t0, h = self.whole.t0, self.whole.h
+        return self.whole.part(self.lane, self.carry, t0 + (self.k + self.origin) * h, (place - self.origin) * h)
+
+    def _point(self, place: float) -> Array:
+        """The state at a place, on the constraints."""
+        point = self.whole.points(self.lane, self.moved(place)[0][None, :], self.k + place)
+        return self.whole.states.admissible(self.lane, point)
+
+    def _values(self, place: float) -> Array:
+        return self.whole.states.values(self.lane, self._point(place))[0]
+
+    def _note(self, event: Event, point: Array) -> None:
+        names = [c.name for c in self.whole.system.coordinates]
+        n = len(names)
+        here, moving = (dict(zip(names, map(float, x), strict=True)) for x in (point[:n], point[n : 2 * n]))
+        warm = dict(zip([S.name for S in self.whole.system.entropies], map(float, point[2 * n : -1]), strict=True))
+        changed, when = bool(event.changes), float(point[-1])
+        self.whole.crossings.append(Crossing(event.name, when, self.lane, here, moving, changed, warm, self.k))
+
+
+def _crosses(side: Array, after: Array, direction: Array) -> Array:
+    """Whether a value leaves its side of zero in a direction that counts; zero itself is no side."""
+    return ((side < 0) & (after >= 0) & (direction >= 0)) | ((side > 0) & (after <= 0) & (direction <= 0))
