@@ -132,8 +132,8 @@ def _raise_in(thread: int, kind: type[BaseException] | None) -> None:
 
 def _after_fork() -> None:
     """A child process has none of the threads of its parent."""
-    global _LOCK
-    _LOCK = threading.Lock()
+    if _LOCK.locked():
+        _LOCK.release()
     _LIMITS.clear()
 
 

@@ -19,7 +19,8 @@ from ..budget import Budget
 from ..decide import balls
 from ..decide.balls import Ball, Point
 from ..decide.elimination import rank
-from ..decide.sample import across, boundaries, projected
+from ..decide.jumps import jumps
+from ..decide.sample import across, boundaries, in_branches, projected
 from ..model.coordinates import Coordinate, time
 from ..model.scales import system_scales
 from ..model.system import System
@@ -41,6 +42,17 @@ class States:
 
     def __len__(self) -> int:
         return len(self.inputs)
+
+    def some(self, which: Any) -> States:
+        """Some of the states."""
+        return States(self.inputs[which], self.accelerations[which], self.multipliers[which])
+
+
+def _joined(parts: Sequence[States]) -> States:
+    import numpy as np
+
+    fields = ([getattr(p, field) for p in parts] for field in ("inputs", "accelerations", "multipliers"))
+    return States(*map(np.concatenate, fields))
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,6 +78,7 @@ class Shell:
         self._unit = self._sizes(self.symbols)
         self.pace = self.scales[time.name]
         """The time scale."""
+        self._more_exact: dict[bool, list[ExactState]] = {True: [], False: []}
 
     def _sizes(self, symbols: Sequence[Any]) -> Array:
         import numpy as np
@@ -83,7 +96,7 @@ class Shell:
         return self.function(expressions)(at.inputs)
 
     @cached_property
-    def _moving(self) -> tuple[Any, ...]:
+    def moving_symbols(self) -> tuple[Any, ...]:
         """What changes along a motion."""
         return (*self.system.coordinates, *self.system.velocities, time)
 
@@ -95,9 +108,9 @@ class Shell:
         """
         import numpy as np
 
-        n, unit = self._n, self._sizes(self._moving)
+        n, unit = self._n, self._sizes(self.moving_symbols)
         along = np.column_stack([at.inputs[:, n : 2 * n], at.accelerations, np.ones(len(at))])
-        slopes = [d for e in expressions for d in gradient(e, self._moving)]
+        slopes = [d for e in expressions for d in gradient(e, self.moving_symbols)]
         table = self.function(slopes)(at.inputs).reshape(len(at), len(expressions), -1)
         fastest = np.abs(along / unit).max(axis=1, keepdims=True)
         return (table * along[:, None, :]).sum(axis=-1), (np.abs(table) * unit).sum(axis=-1) * fastest
@@ -105,7 +118,8 @@ class Shell:
     def conserved(self, expression: Any, count: int = 16, seed: int = 101) -> bool | None:
         """Whether d/dt of an expression is zero at fresh states and parameter values; None if it has no value there.
 
-        A rate that is clearly not zero in floating point settles it; otherwise the balls of the rate do.
+        A rate that is clearly not zero in floating point settles it; otherwise the balls of the rate do. And it must not jump
+        from branch to branch.
         """
         import numpy as np
 
@@ -118,11 +132,16 @@ class Shell:
             return None
         if (np.abs(rate[known]) > 1e-5 * size[known]).any():
             return False
-        return self._confirmed(expression)
+        said = self._confirmed(expression)
+        return said and not self.jumps(expression)
+
+    def jumps(self, expression: Any) -> bool:
+        """Whether an expression jumps from branch to branch."""
+        return bool(jumps(expression, self.moving_symbols, self.scales))
 
     def _confirmed(self, expression: Any) -> bool | None:
         """Whether the ball of the rate contains zero at every exact state; None if it is bounded at none."""
-        slopes, said = gradient(expression, self._moving), None
+        slopes, said = gradient(expression, self.moving_symbols), None
         with balls.precise() as flint:
             for state in self._exact:
                 table = balls.raw_values([slopes], state.point)[0]
@@ -136,7 +155,17 @@ class Shell:
     @cached_property
     def _exact(self) -> list[ExactState]:
         """States in ball arithmetic, those of every branch among them."""
-        drawn = self.states(4 + 4 * len(self._kinks), 131, decades=1.0)
+        return self._exact_drawn(4 + 4 * len(self._kinks), 131)
+
+    def exact_states(self, count: int, parameters: Array | None = None) -> list[ExactState]:
+        """About so many states in ball arithmetic, those of every branch among them."""
+        free = parameters is None
+        if len(self._more_exact[free]) < count:
+            self._more_exact[free] = self._exact_drawn(count + 4 * len(self._kinks), 137, parameters)
+        return self._more_exact[free]
+
+    def _exact_drawn(self, count: int, seed: int, parameters: Array | None = None) -> list[ExactState]:
+        drawn = self.states(count, seed, parameters, decades=1.0)
         rows = [] if drawn is None else drawn.inputs
         found = [self._exact_state(dict(zip((s.name for s in self.symbols), map(float, r), strict=True))) for r in rows]
         return [s for s in found if s is not None]
@@ -180,7 +209,10 @@ class Shell:
         return values * [-1 if p.is_negative else 1 for p in self.system.parameters]
 
     def states(self, count: int, seed: int, parameters: Array | None = None, decades: float = 0.0) -> States | None:
-        """Random states, with random parameters each unless those are given; None if hardly any could be found."""
+        """Random states, with random parameters each unless those are given; None if hardly any could be found.
+
+        Where there are branches, as many of each as can be had.
+        """
         import numpy as np
 
         found: list[States] = []
@@ -191,12 +223,12 @@ class Shell:
             if attempt == 0:
                 rows = np.vstack([*self._both_sides(rows[:2], seed), rows])
             found.append(self._on_shell(rows))
-            if attempt == 0:
-                found = [*self._sides(found[0], seed, parameters), *found]
             if sum(map(len, found)) >= count:
-                joined = (np.concatenate([getattr(f, k) for f in found])[:count] for k in _FIELDS)
-                return States(*joined)
-        return None
+                break
+        else:
+            return None
+        pool = _joined(found)
+        return self._of_all_branches(pool, count, seed, parameters) if self._kinks else pool.some(slice(count))
 
     def _rows(self, count: int, rng: Any, low: float, parameters: Array | None, decades: float) -> Array:
         import numpy as np
@@ -221,31 +253,33 @@ class Shell:
         import numpy as np
 
         names, found, rng = [s.name for s in self.symbols], [], random.Random(seed)
-        moved = [s.name for s in self._moving]
+        moved = [s.name for s in self.moving_symbols]
         for row in rows if self._kinks else []:
             at = dict(zip(names, map(float, row), strict=True))
             for kink in self._kinks:
                 found += [np.array([p[n] for n in names]) for p in across(kink, at, self.scales, rng, moved)]
+            for _ in range(min(2 ** len(self._kinks), 8) if len(self._kinks) > 1 else 0):
+                far = in_branches(self._kinks, at, self.scales, rng, moved)
+                found.append(np.array([far[n] for n in names]))
         return found
 
-    def _sides(self, known: States, seed: int, parameters: Array | None) -> list[States]:
-        """Some states on either side of every boundary, to be looked at first: of the known ones, or farther away."""
+    def _of_all_branches(self, known: States, count: int, seed: int, parameters: Array | None) -> States:
+        """So many states, of each branch in turn; more are drawn, farther away, until there are enough of each."""
         import numpy as np
 
-        found: list[States] = []
-        side, lacking = self.function(self._kinks), {(k, s) for k in range(len(self._kinks)) for s in (-1, 1)}
-        for decades in (None, 0.0, 1.0, 2.0, 3.0) if self._kinks else ():
-            rng = np.random.default_rng([seed, 77, int(decades or 0)])
-            some = known if decades is None else self._on_shell(self._rows(64, rng, -1.6, parameters, decades))
-            signs = np.sign(side(some.inputs))
-            new = {(k, s): rows[:4] for k, s in lacking if len(rows := np.flatnonzero(signs[:, k] == s))}
-            lacking -= new.keys()
-            if new:
-                chosen = np.unique(np.concatenate(list(new.values())))
-                found.append(States(*(getattr(some, field)[chosen] for field in _FIELDS)))
-            if not lacking:
+        side = self.function(self._kinks)
+        for decades in (0.0, 1.0, 2.0, 3.0):
+            branch, place = np.unique(np.sign(side(known.inputs)), axis=0, return_inverse=True)
+            if np.bincount(place.ravel()).min() * len(branch) >= count and len(branch) > 1:
                 break
-        return found
+            rng = np.random.default_rng([seed, 77, int(decades)])
+            known = _joined([known, self._on_shell(self._rows(count, rng, -1.6, parameters, decades))])
+        branch, place = np.unique(np.sign(side(known.inputs)), axis=0, return_inverse=True)
+        turn = np.zeros(len(known), dtype=int)
+        for k in range(len(branch)):
+            mine = np.flatnonzero(place.ravel() == k)
+            turn[mine] = np.arange(len(mine))
+        return known.some(np.argsort(turn, kind="stable")[:count])
 
     def _on_shell(self, rows: Array) -> States:
         """The rows that can be brought onto the constraints and whose accelerations are well determined."""
@@ -261,7 +295,7 @@ class Shell:
         states = self.moving(rows[good])
         slow = self._unit[n : 2 * n] / self.pace
         good = (np.abs(states.accelerations / slow) < 1e5).all(axis=1)
-        return States(*(getattr(states, field)[good] for field in _FIELDS))
+        return states.some(good)
 
     @property
     def _size(self) -> tuple[int, int]:
@@ -382,9 +416,6 @@ class Shell:
         right = sympy.Matrix([readable(d, s) for d in gradient(linear, s.velocities)])
         solved = Budget(1).call(linear_solution, mass, right)
         return None if solved is None else dict(zip(s.coordinates, solved, strict=True))
-
-
-_FIELDS = ("inputs", "accelerations", "multipliers")
 
 
 @lru_cache(maxsize=16)
