@@ -28,6 +28,7 @@ from .shell import Array, Shell
 _LARGEST = 300  # functions in one ansatz
 _LIFTED = 400  # functions times parameter monomials
 _EXACT = 130  # functions in a space that is searched in ball arithmetic
+_PAIRED = 24  # known integrals whose products are looked at
 _ZERO, _NOT_ZERO = (1e-14, 1e-12, 1e-10), 1e-7  # singular values, in units of the largest
 
 
@@ -50,6 +51,11 @@ class Search:
     def run(self) -> Iterator[Found]:
         """Search all spaces, and give every integral as soon as it is found."""
         for space, power, text in self._spaces():
+            if self.shell.rank(self.known) == self.shell.dimension:
+                self.searched.append(
+                    "every integral is a function of those found: there are as many as a state has numbers"
+                )
+                return
             if text:
                 self.searched.append(f"{text} ({len(space)} functions)")
             self.budget.spend(text, len(space))
@@ -105,12 +111,12 @@ class Search:
             supports = [[kept[k] for k in np.flatnonzero(vector)] for vector in vectors]
             for i in sorted(range(len(vectors)), key=lambda i: (len(supports[i]), _timely(space, supports[i]), -i)):
                 at, known = values[good][:, kept] @ vectors[i], self.shell.values(self.known, states)[good]
-                if _follows(at, known):
+                if len(self.known) <= _PAIRED and _follows(at, known):
                     continue
                 expression = self._lifted(space.restricted(supports[i]))
                 if expression is None or not self.shell.conserved(expression):
                     continue
-                if _follows(self.shell.values([expression], states)[good][:, 0], known):
+                if self._dependent(expression, self.shell.values([expression], states)[good][:, 0], known):
                     continue  # the coefficients that were found had rounding errors, which this has not
                 if self.shell.rank([expression]) == 0:
                     continue  # constant because the constraints say so
@@ -134,6 +140,10 @@ class Search:
             for k, c in row.items():
                 found[-1, len(space) - 1 - k] = 0.0 if c.contains(0) else float(c)
         yield found
+
+    def _dependent(self, expression: Expr, column: Array, known: Array) -> bool:
+        """Whether a quantity follows from known ones: as a polynomial in them, or, where they are many, in any way."""
+        return _follows(column, known) if len(self.known) <= _PAIRED else not self._independent(expression)
 
     def _independent(self, expression: Expr) -> bool:
         """Whether a quantity is not a function of known ones.
