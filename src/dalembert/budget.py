@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-import signal
+import ctypes
+import os
 import threading
 from collections.abc import Callable
+from dataclasses import dataclass
+from time import monotonic, sleep
 from typing import Any, TypeVar
 
 Result = TypeVar("Result")
@@ -41,6 +44,8 @@ class Budget:
         self.spend()
         try:
             return _limited(self.seconds, function, *args, **options)
+        except _TimeIsUpError:
+            raise
         except (
             BudgetSpentError,
             NotImplementedError,
@@ -54,20 +59,83 @@ class Budget:
 
 
 def _limited(seconds: float, function: Callable[..., Result], *args: Any, **options: Any) -> Result:
-    """Call with an alarm where there can be one: in the main thread, on systems that have it, if none is set yet."""
-    if not hasattr(signal, "setitimer") or threading.current_thread() is not threading.main_thread():
-        return function(*args, **options)
-    if signal.getitimer(signal.ITIMER_REAL)[0]:
-        return function(*args, **options)
+    """Call with a limit of time, in any thread: another thread watches the clock and raises an exception in this one.
 
-    def stop(*_: Any) -> None:
-        raise BudgetSpentError(f"a call took more than {seconds} s")
-
-    before = signal.signal(signal.SIGALRM, stop)
-    # Repeated, because an exception raised while garbage is collected is lost.
-    signal.setitimer(signal.ITIMER_REAL, seconds, 0.1)
+    `over` is set by a plain assignment, before which no exception can arrive once the call has ended; from then on none is
+    raised, and one that has not arrived yet is taken back.
+    """
+    limit = _Limit(threading.get_ident(), monotonic() + seconds)
     try:
-        return function(*args, **options)
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
+        try:
+            _watch(limit)
+            return function(*args, **options)
+        finally:
+            limit.over = True
+            with _LOCK:
+                _raise_in(limit.thread, None)
+    except _TimeIsUpError:
+        if limit.reached:
+            raise BudgetSpentError(f"a call took more than {seconds} s") from None
+        raise
+
+
+class _TimeIsUpError(BudgetSpentError):
+    """Raised by the thread that watches; a call within a limited call, whose own limit is not reached, lets it pass."""
+
+
+@dataclass
+class _Limit:
+    """The time at which a call in some thread is to end."""
+
+    thread: int
+    deadline: float
+    over: bool = False
+    reached: bool = False
+
+
+_LOCK = threading.Lock()
+_LIMITS: list[_Limit] = []
+_TICK, _AGAIN = 0.02, 0.1
+"""Seconds between looks at the clock; seconds after which a call that goes on is stopped again."""
+
+
+def _watch(limit: _Limit) -> None:
+    """Have a call watched. The thread that watches ends when there is nothing to watch."""
+    with _LOCK:
+        _LIMITS.append(limit)
+        if len(_LIMITS) == 1:
+            threading.Thread(target=_look, daemon=True, name="dalembert limits of time").start()
+
+
+def _look() -> None:
+    """Raise an exception in every thread whose call goes on beyond its limit.
+
+    Again and again, because an exception raised while garbage is collected, or caught by somebody else, is lost.
+    """
+    while True:
+        sleep(_TICK)
+        with _LOCK:
+            _LIMITS[:] = [limit for limit in _LIMITS if not limit.over]
+            for limit in _LIMITS:
+                if monotonic() > limit.deadline and not limit.over:
+                    limit.reached, limit.deadline = True, monotonic() + _AGAIN
+                    _raise_in(limit.thread, _TimeIsUpError)
+            if not _LIMITS:
+                return
+
+
+def _raise_in(thread: int, kind: type[BaseException] | None) -> None:
+    """Raise an exception in a thread before its next instruction; with None, take back one that has not arrived."""
+    raised = None if kind is None else ctypes.py_object(kind)
+    ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), raised)
+
+
+def _after_fork() -> None:
+    """A child process has none of the threads of its parent."""
+    if _LOCK.locked():
+        _LOCK.release()
+    _LIMITS.clear()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+import random
 import signal
 import threading
 
@@ -45,9 +47,59 @@ def test_an_interruption_is_not_swallowed():
         Budget().call(interrupted)
 
 
-def test_outside_the_main_thread_there_is_no_alarm():
-    found = []
-    thread = threading.Thread(target=lambda: found.append(Budget(seconds=0.001).call(sum, range(100_000))))
-    thread.start()
-    thread.join()
-    assert found == [4999950000]
+def test_limits_of_time_hold_in_threads():
+    found = {}
+
+    def work(k):
+        found[k] = (Budget(seconds=0.05).call(endless), Budget(seconds=5).call(lambda: k))
+
+    threads = [threading.Thread(target=work, args=(k,), daemon=True) for k in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(20)
+    assert found == {k: (None, k) for k in range(8)}
+
+
+def test_limits_of_time_hold_beside_another_alarm():
+    """An alarm that somebody else has set is left alone."""
+    before = signal.signal(signal.SIGALRM, lambda *_: None)
+    signal.setitimer(signal.ITIMER_REAL, 100)
+    try:
+        assert Budget(seconds=0.05).call(endless) is None
+        assert signal.getitimer(signal.ITIMER_REAL)[0] > 50
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def test_a_limit_holds_for_limited_calls_within_it():
+    def nested():
+        while True:
+            Budget(seconds=0.1).call(endless)
+
+    assert Budget(seconds=0.25).call(nested) is None
+    assert Budget(seconds=5).call(lambda: Budget(seconds=0.05).call(endless) or 7) == 7  # the control
+
+
+def test_nothing_is_raised_once_a_call_has_ended():
+    """Calls that end just about when their time is up: the exception arrives within them or not at all."""
+    rng, ended = random.Random(0), 0
+    for _ in range(300):
+        found = Budget(seconds=0.02).call(list, (sum(range(20_000)) for _ in range(rng.randint(1, 40))))
+        ended += found is not None
+        assert sum(1 for _ in range(1000)) == 1000
+    assert ended
+
+
+def test_what_computer_algebra_swallows_is_raised_again():
+    def swallows():
+        while True:
+            try:
+                endless()
+            except Exception:
+                if next(times) == 2:
+                    raise
+
+    times = itertools.count()
+    assert Budget(seconds=0.05).call(swallows) is None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -10,7 +11,9 @@ import sympy
 from sympy import Piecewise, cos, exp, sin, sqrt
 
 import dalembert as da
-from dalembert.decide.elimination import rank
+from dalembert.decide import balls
+from dalembert.decide.elimination import kernel, rank
+from dalembert.decide.rationals import fraction_in
 from dalembert.decide.scale import natural_scales
 from dalembert.decide.zero import vanishes
 from dalembert.model.scales import system_scales
@@ -51,6 +54,12 @@ def test_generated_systems_in_other_units(seed):
     same_in_other_units(generated(seed), seed)
 
 
+@pytest.mark.parametrize("seed", [3123, 3234, 10396, 10484])
+def test_coefficients_of_integrals_are_found_in_all_units(seed):
+    """Fractions of numbers of the system times powers of ten: floating point told them in some units only."""
+    same_in_other_units(generated(seed), seed)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(8, 40))
 def test_more_generated_systems_in_other_units(seed):
@@ -81,7 +90,7 @@ def test_an_absolute_threshold_fails(monkeypatch):
 
     assert not Shell(central(-6.7e-11 / r)).conserved(x.dot)
     monkeypatch.setattr(Shell, "conserved", absolute)
-    monkeypatch.setattr("dalembert.theory.shell.system_scales", lambda s: dict.fromkeys(system_scales(s), 1.0))
+    monkeypatch.setattr("dalembert.theory.state_source.system_scales", lambda s: dict.fromkeys(system_scales(s), 1.0))
     assert Shell(central(-6.7e-11 / r)).conserved(x.dot)
 
 
@@ -173,7 +182,39 @@ def test_a_factor_of_a_constraint_changes_no_verdict(factor):
     assert (c.rank, c.growth_vector, c.hidden_count) == (2, (2, 3), 1)
 
 
+@pytest.mark.parametrize("length", [1, 1e-12, 1e12])
+@pytest.mark.parametrize("step", [lambda u: Piecewise((0, u < 1), (3, True)), lambda u: sympy.sign(u - 1) * u])
+def test_a_jump_is_seen_in_all_units(length, step):
+    """A step in the potential is refused; a slope as steep as one likes is not."""
+    u = x / sympy.Float(length)
+    with pytest.raises(da.ModelError, match="jumps where"):
+        central(step(u))
+    assert central(Piecewise((0, u < 1), (1e9 * (u - 1), u < 2), (1e9, True))).coordinates == (x, y)
+
+
 # the decisions themselves
+
+
+@pytest.mark.parametrize("size", [Fraction(10**40), Fraction(3, 7 * 10**40), Fraction(981, 170), Fraction(-1, 3)])
+def test_fractions_are_recovered_from_balls(size):
+    with balls.precise() as flint:
+        assert fraction_in(balls.ball(size) * flint.arb(1, 1e-60)) == size
+        assert fraction_in(flint.arb(2).sqrt()) is None  # the control
+
+
+@pytest.mark.parametrize("factor", [1, 10**30, sympy.Rational(1, 10**30)])
+def test_the_kernel_does_not_depend_on_units(factor):
+    """Column 2 is column 0 and twice column 1; column 1 is nearly column 0, as floating point cannot tell."""
+    with balls.precise() as flint:
+        rng = np.random.default_rng(1)
+        near, f = flint.arb(10) ** -30, balls.value(factor, {})
+        rows = []
+        for a, b in rng.normal(size=(6, 2)):
+            first, second = flint.arb(a), flint.arb(a) + near * flint.arb(b)
+            rows.append([first, f * second, first + 2 * second])
+        (found,) = kernel(rows, 3)
+        assert [fraction_in(found[k] * (f if k == 1 else 1)) for k in range(3)] == [-1, -2, 1]
+        assert kernel([row[:2] for row in rows], 2) == []  # the control
 
 
 def test_zero_is_decided_against_the_terms():

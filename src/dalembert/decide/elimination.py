@@ -12,6 +12,9 @@ from typing import Any
 from . import balls
 from .balls import Ball, Point
 
+_CLEAR = 1e-6
+"""The part of a column that others do not account for, in units of the column, that floating point is believed."""
+
 Grid = Sequence[Sequence[Ball]]
 """A matrix of balls, by rows."""
 
@@ -53,6 +56,87 @@ def _certainty(v: Ball) -> int:
 def rank(grid: Grid) -> int:
     """The rank of a matrix of numbers, whatever the units of its rows and columns."""
     return len(independent(grid)[0])
+
+
+def echelon(grid: Grid, width: int) -> tuple[list[list[Ball]], list[int]]:
+    """Reduced row echelon form, and its pivots; these are sought among the first `width` columns, from left to right."""
+    rows = [list(row) for row in grid]
+    pivots: list[int] = []
+    with balls.precise():
+        for column in range(width):
+            top = len(pivots)
+            known = [
+                (_certainty(row[column]), k) for k, row in enumerate(rows) if k >= top and not row[column].contains(0)
+            ]
+            if not known:
+                continue
+            best = max(known)[1]
+            rows[top], rows[best] = rows[best], rows[top]
+            pivot = rows[top][column]
+            rows[top] = [v / pivot for v in rows[top]]
+            for k, row in enumerate(rows):
+                if k != top and not row[column].contains(0):
+                    rows[k] = [v - row[column] * t for v, t in zip(row, rows[top], strict=True)]
+            pivots.append(column)
+    return rows, pivots
+
+
+def kernel(grid: Grid, width: int) -> list[dict[int, Ball]]:
+    """The combinations of columns that vanish: one for every column that depends on those before it.
+
+    Its coefficient is one. Columns that are clearly independent in floating point are eliminated all at once.
+    """
+    with balls.precise() as flint:
+        rows, sizes = _balanced(grid, width)
+        clear = _clearly_independent(rows, width)
+        doubtful = [k for k in range(width) if k not in set(clear)]
+        a, b = ([[row[k] for k in part] for row in rows] for part in (clear, doubtful))
+        try:
+            left = flint.arb_mat(a).transpose()
+            made = (left * flint.arb_mat(a)).solve(left * flint.arb_mat(b)) if clear and doubtful else None
+        except ZeroDivisionError:
+            return []
+        rest = b if made is None else (flint.arb_mat(b) - flint.arb_mat(a) * made).tolist()
+        reduced, pivots = echelon(rest, len(doubtful))
+        found = []
+        for j in (j for j in range(len(doubtful)) if j not in pivots):
+            inner = {**{p: -row[j] for p, row in zip(pivots, reduced, strict=False)}, j: flint.arb(1)}
+            whole = {doubtful[p]: c for p, c in inner.items()}
+            for k, row in zip(clear, [] if made is None else made.tolist(), strict=False):
+                whole[k] = -sum((row[p] * c for p, c in inner.items()), start=flint.arb(0))
+            found.append({k: whole[k] * sizes[doubtful[j]] / sizes[k] for k in sorted(whole)})
+        return found
+
+
+def _balanced(grid: Grid, width: int) -> tuple[list[list[Ball]], list[Ball]]:
+    """A matrix with rows and columns multiplied by numbers, so that the largest entry of each is one; and the sizes of
+    its columns."""
+    import flint
+
+    def largest(entries: Iterable[Ball]) -> Ball:
+        found = max((abs(v.mid()) for v in entries), default=flint.arb(0))
+        return flint.arb(1) if found.is_zero() else found
+
+    sizes = [largest(row[k] for row in grid) for k in range(width)]
+    rows = [[v / c for v, c in zip(row, sizes, strict=False)] for row in grid]
+    return [[v / size for v in row] for row in rows for size in (largest(row),)], sizes
+
+
+def _clearly_independent(rows: Grid, width: int) -> list[int]:
+    """The columns that floating point shows to be independent of those before them."""
+    import numpy as np
+
+    table = np.array([[float(v) for v in row] for row in rows]).reshape(len(rows), width)
+    basis, kept = np.zeros((len(rows), 0)), []
+    for k in range(width):
+        column = table[:, k] / (np.linalg.norm(table[:, k]) or 1.0)
+        for _ in range(2):  # twice, since once is not orthogonal enough
+            column = column - basis @ (basis.T @ column)
+        size = np.linalg.norm(column)
+        if size > _CLEAR:
+            kept.append(k)
+            basis = np.column_stack([basis, column / size])
+    return kept
 
 
 def highest_rank(rows: Sequence[Sequence[Any]], points: Iterable[Point]) -> int:

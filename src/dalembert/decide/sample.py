@@ -5,12 +5,12 @@ This is the one place where random points are drawn. They are always the same po
 
 from __future__ import annotations
 
-import math
 import random
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
-from ..symbolic import Fast, fast, free_names, jacobian, number
+from ..symbolic import Fast, fast, free_names, jacobian, number, vectorised
 from . import balls
 from .balls import Ball, Point
 from .elimination import independent
@@ -53,6 +53,8 @@ def points(expressions: Iterable[Any], attempts: int = 32) -> Iterator[tuple[int
         yield attempt, at
         for kink in kinks if attempt < 3 else []:
             yield from ((attempt, there) for there in across(kink, at, scales, rng))
+        for _ in range(min(2 ** len(kinks), 8) if attempt == 0 and len(kinks) > 1 else 0):
+            yield attempt, in_branches(kinks, at, scales, rng)
 
 
 def points_where(
@@ -125,27 +127,57 @@ def across(
         return
 
 
+def in_branches(
+    kinks: Sequence[Fast], at: Mapping[str, float], scales: Mapping[str, float], rng: random.Random,
+    moved: Sequence[str] | None = None,
+) -> dict[str, float]:  # fmt: skip
+    """A point on a side of every boundary that is chosen at random: some branches lie behind several boundaries."""
+    found = dict(at)
+    for kink in rng.sample(list(kinks), len(kinks)):
+        sides = list(across(kink, found, scales, rng, moved))[:2]
+        found = rng.choice(sides) if sides else found
+    return found
+
+
+_DECADES = [10 ** (k / 2) for k in range(-20, 21)]
+_GRID = [*(-d for d in reversed(_DECADES)), 0.0, *_DECADES]
+
+
 def _crossing(kink: Fast, at: Mapping[str, float], name: str, scale: float) -> float | None:
     """Where a function changes sign along one symbol; looked for over twenty decades of both signs."""
-    decades = [10 ** (k / 2) for k in range(-20, 21)]
-    grid = [-scale * d for d in reversed(decades)] + [0.0] + [scale * d for d in decades]
+    import numpy as np
 
-    def f(x: float) -> float:
-        return number(kink, {**at, name: x})
+    names, function = _compiled(kink)
+    place = names.index(name)
 
-    values = [f(x) for x in grid]
-    for a, b, u, v in zip(grid, grid[1:], values, values[1:], strict=False):
-        if math.isfinite(u) and math.isfinite(v) and (u == 0 or u * v < 0):
-            return _bisected(f, a, b) if u else a
-    return None
+    def f(x: Any) -> Any:
+        rows = np.tile([at[n] for n in names], (len(x), 1))
+        rows[:, place] = x
+        return function(rows)[:, 0]
+
+    x = np.array(_GRID) * scale
+    for _ in range(9):  # of an interval, the part in which the sign changes: 64^9 is 2^54
+        values = f(x)
+        with np.errstate(all="ignore"):
+            found = (
+                np.isfinite(values[:-1])
+                & np.isfinite(values[1:])
+                & ((values[:-1] == 0) | (values[:-1] * values[1:] < 0))
+            )
+        if not found.any():
+            return None
+        k = int(np.argmax(found))
+        if values[k] == 0:
+            return float(x[k])
+        x = np.linspace(x[k], x[k + 1], 65)
+    return float(x[0])
 
 
-def _bisected(f: Callable[[float], float], low: float, high: float) -> float:
-    first = f(low)
-    for _ in range(60):
-        middle = (low + high) / 2
-        low, high = (middle, high) if f(middle) * first > 0 else (low, middle)
-    return low
+@lru_cache(maxsize=256)
+def _compiled(kink: Fast) -> tuple[list[str], Callable[[Any], Any]]:
+    """A function in floating point: the names of its arguments, and rows of these to values."""
+    names = sorted(s.name for s in kink.free_symbols)
+    return names, vectorised(names, [kink])
 
 
 # points on constraint sets

@@ -14,9 +14,10 @@ from sympy.core.function import AppliedUndef
 from ..decide import balls
 from ..decide.decimals import stated
 from ..decide.elimination import independent, rank
+from ..decide.jumps import jumps
 from ..decide.sample import drawn
 from ..errors import ModelError, ModelWarning, told
-from ..symbolic import fast, gradient, jacobian, number, substitute
+from ..symbolic import fast, free_names, gradient, jacobian, number, slow, substitute
 from . import sizes
 from .coordinates import Acceleration, Coordinate, Entropy, Momentum, Parameter, Slot, time
 from .scales import system_scales
@@ -166,6 +167,32 @@ def substituted_constraint(system: System) -> None:
             ModelWarning,
             stacklevel=3,
         )
+
+
+def continuous(system: System) -> None:
+    """Check that neither the Lagrangian nor a momentum jumps: impulses act there that no equation of motion contains.
+
+    What only time switches on may jump: that changes the energy, and the motion goes on.
+    """
+    for f in sorted(system.lagrangian.atoms(sympy.floor, sympy.ceiling), key=str):
+        raise ModelError(f"{system.name}: {f} in the Lagrangian jumps. {_IMPULSE}")
+    L, scales = fast(system.lagrangian), system_scales(system)
+    place = {s.name for s in (*system.coordinates, *system.velocities, *system.entropies)}
+    edges = [g for g in jumps(L, [*sorted(place), time], scales) if free_names([g]) & place]
+    said = "the Lagrangian"
+    for q, p in zip(system.coordinates, gradient(L, system.velocities), strict=True) if not edges else ():
+        edges = edges or jumps(p, [*sorted(place), time], scales)
+        said = f"the momentum of {q}, dL/d{q.dot},"
+    if edges:
+        edge = slow(edges[0], [*system.coordinates, *system.velocities, *system.entropies, *system.parameters, time])
+        edge = -edge if edge.could_extract_minus_sign() else edge
+        raise ModelError(f"{system.name}: {said} jumps where {edge} = 0. {_IMPULSE}")
+
+
+_IMPULSE = (
+    "An impulse acts there that the equations of motion do not contain. Make it continuous, for example by a steep slope in "
+    "place of a step, or say in an event what happens there."
+)
 
 
 def regular(system: System) -> None:

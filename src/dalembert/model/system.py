@@ -114,6 +114,7 @@ class System:
         thermo.check(self)
         branches.check(self.name, rows, q)
         checks.substituted_constraint(self)
+        checks.continuous(self)
         checks.regular(self)
 
     def _put(self, **fields: Any) -> None:

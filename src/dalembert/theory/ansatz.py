@@ -15,10 +15,12 @@ from typing import Any
 import sympy
 from sympy import Expr, cos, sin
 
+from ..decide import balls
+from ..decide.balls import Ball
 from ..decide.zero import vanishes
 from ..model.coordinates import Coordinate, time
 from ..model.system import System
-from ..symbolic import fast, gradient
+from ..symbolic import fast, gradient, jacobian
 from .lagrange import expanded, momenta
 from .shell import Array, Shell, States
 
@@ -142,6 +144,33 @@ class Ansatz:
                 rates[:, j] = rates[:, j] * block[:, k] + values[:, j] * rate[:, k]
                 values[:, j] *= block[:, k]
         return values, rates
+
+    def exact_rates(self, parameters: Array | None = None) -> list[list[Ball]]:
+        """The rates of all functions at states in ball arithmetic, a row for each state at which all have one."""
+        slopes = jacobian(self.blocks, self.shell.moving_symbols)
+        found = []
+        with balls.precise() as flint:
+            zero, one = flint.arb(0), flint.arb(1)
+            for state in self.shell.exact_states(len(self) + 6, parameters):
+                block = balls.raw_values([self.blocks], state.point)[0]
+                table = balls.raw_values(slopes, state.point)
+                rate = [sum((d * a for d, a in zip(row, state.along, strict=True)), start=zero) for row in table]
+                row = []
+                for member in self.members:
+                    value, change = one, zero
+                    for k in member:
+                        value, change = value * block[k], change * block[k] + value * rate[k]
+                    row.append(change)
+                if all(r.is_finite() for r in row):
+                    found.append(row)
+        return found
+
+    def lifted(self, letters: Sequence[Expr], degree: int) -> Ansatz:
+        """Every function times every product of at most `degree` of some constants."""
+        factors = monomials(len(self.blocks), len(letters), degree)
+        return Ansatz(
+            self.shell, (*self.blocks, *letters), self.still, tuple((*m, *f) for m in self.members for f in factors)
+        )
 
     @cached_property
     def _values(self) -> Any:

@@ -44,7 +44,7 @@ def _momentum(system: System, i: int, shell: Shell, budget: Budget) -> Integral:
         return Integral(name, expanded(p, system), True, f"{q} is cyclic")
     rate = readable(slope + force, system)
     F = primitive(rate, system.coordinates, budget)
-    if F is None:
+    if F is None or shell.jumps(F) or shell.conserved(p - F) is False:
         return Integral(name, p, False, _acting(system, q, slope, force, rate))
     reason = f"{_kind(system, q, slope, force)}: the rate of the momentum, {rate}, is the derivative of {F}"
     return Integral(f"{name}, balanced", expanded(p - F, system), True, reason)

@@ -15,7 +15,6 @@ here go from cheap to dear, each complete for what it says it looks for:
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from fractions import Fraction
 from functools import lru_cache
 from itertools import combinations, islice
 from typing import Any
@@ -25,6 +24,8 @@ from sympy import Expr, Symbol
 
 from ..budget import Budget
 from ..decide import balls
+from ..decide.elimination import echelon, kernel
+from ..decide.rationals import fraction_in
 from ..decide.sample import points
 from ..decide.zero import vanishes
 from ..symbolic import Fast, fast, gradient, substitute
@@ -187,17 +188,13 @@ def constant_solutions(columns: Sequence[Sequence[Fast]], right: Sequence[Fast] 
     rows = _rows(columns, right)
     if not rows:
         return []
-    reduced, pivots = _echelon(rows, width)
-    found: list[list[Any] | None] = []
-    if right is not None:
-        if all(row[-1].contains(0) for row in reduced[len(pivots) :]):
-            found.append(_rationals({p: row[-1] for p, row in zip(pivots, reduced, strict=False)}, width))
+    if right is None:
+        solutions = kernel(rows, width)
     else:
-        with balls.precise() as flint:
-            for k in (k for k in range(width) if k not in pivots):
-                entries = {p: -row[k] for p, row in zip(pivots, reduced, strict=False)}
-                found.append(_rationals({**entries, k: flint.arb(1)}, width))
-    return [c for c in found if c is not None]
+        reduced, pivots = echelon(rows, width)
+        solvable = all(row[-1].contains(0) for row in reduced[len(pivots) :])
+        solutions = [{p: row[-1] for p, row in zip(pivots, reduced, strict=False)}] if solvable else []
+    return [c for c in (_rationals(entries, width) for entries in solutions) if c is not None]
 
 
 def _rows(columns: Sequence[Sequence[Fast]], right: Sequence[Fast] | None) -> list[list[Any]]:
@@ -215,62 +212,17 @@ def _rows(columns: Sequence[Sequence[Fast]], right: Sequence[Fast] | None) -> li
     return found
 
 
-def _echelon(rows: list[list[Any]], width: int) -> tuple[list[list[Any]], list[int]]:
-    """Reduced row echelon form of balls; pivots are sought among the first `width` columns, from left to right."""
-    rows = [list(row) for row in rows]
-    pivots: list[int] = []
-    with balls.precise():
-        for column in range(width):
-            top = len(pivots)
-            known = [
-                (int(row[column].rel_accuracy_bits()), k)
-                for k, row in enumerate(rows)
-                if k >= top and not row[column].contains(0)
-            ]
-            if not known:
-                continue
-            best = max(known)[1]
-            rows[top], rows[best] = rows[best], rows[top]
-            pivot = rows[top][column]
-            rows[top] = [v / pivot for v in rows[top]]
-            for k, row in enumerate(rows):
-                if k != top and not row[column].contains(0):
-                    rows[k] = [v - row[column] * t for v, t in zip(row, rows[top], strict=True)]
-            pivots.append(column)
-    return rows, pivots
-
-
 def _rationals(entries: dict[int, Any], width: int) -> list[Any] | None:
-    """The simplest fractions within some balls, zero for all others; None if one of them is no simple fraction."""
+    """The fractions that some balls stand for, zero for all others; None if one of them is no fraction."""
     import symengine
 
     found = [symengine.Integer(0)] * width
     for k, ball in entries.items():
-        with balls.precise():
-            fraction = _simplest(*(_fraction(end) for end in (ball.lower(), ball.upper())))
-        if abs(fraction.numerator) * fraction.denominator > 10**40:  # of a number that is not rational
+        fraction = fraction_in(ball)
+        if fraction is None:
             return None
         found[k] = symengine.Rational(fraction.numerator, fraction.denominator)
     return found
-
-
-def _fraction(end: Any) -> Fraction:
-    mantissa, exponent = end.man_exp()
-    return Fraction(int(mantissa)) * Fraction(2) ** int(exponent)
-
-
-def _simplest(low: Fraction, high: Fraction) -> Fraction:
-    """The fraction with the smallest denominator between two numbers."""
-    if low <= 0 <= high:
-        return Fraction(0)
-    if high < 0:
-        return -_simplest(-high, -low)
-    whole = low.numerator // low.denominator
-    if whole == low:
-        return low
-    if whole + 1 <= high:
-        return Fraction(whole + 1)
-    return whole + 1 / _simplest(1 / (high - whole), 1 / (low - whole))
 
 
 def _natani(row: Row, variables: Sequence[Symbol], budget: Budget) -> Integrated | None:

@@ -11,22 +11,25 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
 from math import comb
 
 import sympy
 from sympy import Expr
 
 from ..budget import Budget
-from ..decide.rationals import constants, recovered
+from ..decide.elimination import kernel
+from ..decide.rationals import fraction_in
 from ..decide.zero import vanishes
 from ..model.coordinates import time
 from ..model.system import System
-from .ansatz import Ansatz, Monomial, ansatz, building_blocks, even, monomials, motion_blocks, potential_terms
+from .ansatz import Ansatz, ansatz, building_blocks, even, motion_blocks, potential_terms
 from .shell import Array, Shell
 
 _LARGEST = 300  # functions in one ansatz
 _LIFTED = 400  # functions times parameter monomials
+_EXACT = 130  # functions in a space that is searched in ball arithmetic
+_PAIRED = 24  # known integrals whose products are looked at
+_ZERO, _NOT_ZERO = (1e-14, 1e-12, 1e-10), 1e-7  # singular values, in units of the largest
 
 
 @dataclass(frozen=True)
@@ -48,6 +51,11 @@ class Search:
     def run(self) -> Iterator[Found]:
         """Search all spaces, and give every integral as soon as it is found."""
         for space, power, text in self._spaces():
+            if self.shell.rank(self.known) == self.shell.dimension:
+                self.searched.append(
+                    "every integral is a function of those found: there are as many as a state has numbers"
+                )
+                return
             if text:
                 self.searched.append(f"{text} ({len(space)} functions)")
             self.budget.spend(text, len(space))
@@ -91,23 +99,24 @@ class Search:
         """The integrals in one space, short ones first, except those that follow from known ones."""
         import numpy as np
 
-        states = self.shell.states(2 * len(space) + 40, 11, self.shell.parameter_values(3))
+        parameters = self.shell.parameter_values(3)
+        states = self.shell.states(2 * len(space) + 40, 11, parameters)
         if states is None:
             return
         values, rates = space.table(states)
         good = np.isfinite(values).all(axis=1) & np.isfinite(rates).all(axis=1)
         # The involved functions first: so the echelon form sets apart the integrals that do without them.
         kept = sorted(_independent(values[good]), key=space.involved, reverse=True)
-        for vectors in _combinations(rates[good][:, kept], values[good][:, kept]):
+        for vectors in self._vectors(space.restricted(kept), rates[good][:, kept], values[good][:, kept]):
             supports = [[kept[k] for k in np.flatnonzero(vector)] for vector in vectors]
             for i in sorted(range(len(vectors)), key=lambda i: (len(supports[i]), _timely(space, supports[i]), -i)):
                 at, known = values[good][:, kept] @ vectors[i], self.shell.values(self.known, states)[good]
-                if _follows(at, known):
+                if len(self.known) <= _PAIRED and _follows(at, known):
                     continue
-                expression = self._lifted(space.restricted(supports[i]), vectors[i][np.flatnonzero(vectors[i])])
+                expression = self._lifted(space.restricted(supports[i]))
                 if expression is None or not self.shell.conserved(expression):
                     continue
-                if _follows(self.shell.values([expression], states)[good][:, 0], known):
+                if self._dependent(expression, self.shell.values([expression], states)[good][:, 0], known):
                     continue  # the coefficients that were found had rounding errors, which this has not
                 if self.shell.rank([expression]) == 0:
                     continue  # constant because the constraints say so
@@ -115,6 +124,26 @@ class Search:
                 if terms <= self._longest or self._independent(expression):
                     self._longest = max(self._longest, terms)
                     yield expression
+
+    def _vectors(self, space: Ansatz, rates: Array, values: Array) -> Iterator[Array]:
+        """The combinations of functions that are conserved, in echelon form; where rounding may hide some, from balls."""
+        import numpy as np
+
+        if len(space) > _EXACT or not _doubtful(rates, values):
+            yield from _combinations(rates, values)
+            return
+        backward = space.restricted(range(len(space))[::-1])  # its kernel is in echelon form from the other end
+        table = backward.exact_rates(self.shell.parameter_values(3))
+        found = np.zeros((0, len(space)))
+        for row in kernel(table, len(space)) if len(table) >= len(space) else []:
+            found = np.vstack([found, np.zeros(len(space))])
+            for k, c in row.items():
+                found[-1, len(space) - 1 - k] = 0.0 if c.contains(0) else float(c)
+        yield found
+
+    def _dependent(self, expression: Expr, column: Array, known: Array) -> bool:
+        """Whether a quantity follows from known ones: as a polynomial in them, or, where they are many, in any way."""
+        return _follows(column, known) if len(self.known) <= _PAIRED else not self._independent(expression)
 
     def _independent(self, expression: Expr) -> bool:
         """Whether a quantity is not a function of known ones.
@@ -124,41 +153,49 @@ class Search:
         """
         return self.shell.rank([*self.known, expression]) > self.shell.rank(self.known)
 
-    def _lifted(self, space: Ansatz, vector: Array) -> Expr | None:
-        """The combination with coefficients that are polynomials in the parameters, of the least degree possible."""
+    def _lifted(self, space: Ansatz) -> Expr | None:
+        """The combination of all functions of a space that is conserved; its coefficients are numbers or, of the least degree
+        possible, polynomials in the parameters."""
         import numpy as np
 
-        plain = recovered(vector, self._constants)
-        if plain is not None:
-            fixed = _combined(plain, [space.expression(k) for k in range(len(space))])
-            if self.shell.conserved(fixed):
-                return fixed
+        plain = self._exact(space)
+        if plain is not None and self.shell.conserved(plain):
+            return plain
         letters = _letters(self.system)
         for degree in range(1, 4 if letters else 1):
-            factors = monomials(0, len(letters), degree)
-            if len(factors) * len(space) > _LIFTED:
+            lifted = space.lifted(letters, degree)
+            if len(lifted) > _LIFTED:
                 break
             self.budget.spend("", 1)
-            states = self.shell.states(2 * len(factors) * len(space) + 40, 17)
+            states = self.shell.states(2 * len(lifted) + 40, 17)
             if states is None:
                 break
-            numbers = _products(self.shell.values(letters, states), factors)
-            values, rates = (_times(table, numbers) for table in space.table(states))
+            values, rates = lifted.table(states)
             good = np.isfinite(rates).all(axis=1)
-            vectors = (v for some in _combinations(rates[good], values[good]) for v in some)
-            rows = [r for r in (recovered(v, self._constants) for v in vectors) if r is not None]
-            if rows:
-                best = min(rows, key=lambda r: sum(c != 0 for c in r))
-                constants = [sympy.Mul(*(letters[k] for k in f)) for f in factors]
-                whole = _combined(best, [space.expression(k) * c for k in range(len(space)) for c in constants])
-                return _reduced(whole, self.system.parameters)
+            supports = [np.flatnonzero(v) for some in _combinations(rates[good], values[good]) for v in some]
+            for support in sorted(supports, key=len):
+                whole = self._exact(lifted.restricted(list(support)))
+                if whole is not None:
+                    return _reduced(whole, self.system.parameters)
         return None
 
-    @cached_property
-    def _constants(self) -> list[Fraction]:
-        """The numbers in the statement of the system that coefficients may be products of."""
-        s = self.system
-        return constants([s.lagrangian, *s.force, *(c.expression for c in s.constraints)])
+    def _exact(self, space: Ansatz) -> Expr | None:
+        """A combination of the functions of a space whose rate is zero, of few terms, with rational coefficients.
+
+        Which functions belong together is known from floating point. Their coefficients come from states in ball arithmetic,
+        so that they are the same fractions whatever the units are.
+        """
+        width = len(space)
+        rates = space.exact_rates() if width <= _EXACT else []
+        if len(rates) < width:
+            return None
+        rows = [{k: fraction_in(c) for k, c in row.items()} for row in kernel(rates, width)]
+        known = [{k: c for k, c in row.items() if c} for row in rows if None not in row.values()]
+        best = min(known, key=len, default=None)
+        if best is None:
+            return None
+        lead = best[min(best)]
+        return _combined([c / lead for c in best.values()], [space.expression(k) for k in best])
 
 
 def _timely(space: Ansatz, support: Sequence[int]) -> bool:
@@ -197,18 +234,6 @@ def follows(expression: Expr, known: Sequence[Expr], shell: Shell) -> bool:
 
 
 # linear algebra in floating point, on matrices whose rows are states
-def _products(letters: Array, members: Sequence[Monomial]) -> Array:
-    """The products of columns that some monomials name."""
-    import numpy as np
-
-    return np.column_stack([letters[:, list(m)].prod(axis=1) for m in members])
-
-
-def _times(table: Array, factors: Array) -> Array:
-    """Every column of one times every column of the other."""
-    return (table[:, :, None] * factors[:, None, :]).reshape(len(table), -1)
-
-
 def _independent(values: Array) -> list[int]:
     """The columns that are not combinations of a constant and of columns before them."""
     import numpy as np
@@ -226,24 +251,41 @@ def _independent(values: Array) -> list[int]:
     return kept
 
 
-def _combinations(rates: Array, values: Array) -> Iterator[Array]:
-    """The combinations of columns whose rates vanish, as rows of coefficients in echelon form.
+def _spectrum(rates: Array, values: Array) -> tuple[Array, Array, Array]:
+    """Singular values and vectors of the rates, in units of the largest, and the sizes of their columns.
 
-    Columns are divided by their sizes first, so that what counts as zero does not depend on the units of a function. Functions
-    that are nearly dependent give combinations that nearly vanish; hence several readings of zero, the strictest first.
+    Columns are divided by their sizes first, so that what counts as zero does not depend on the units of a function.
     """
     import numpy as np
 
-    if not rates.shape[1]:
-        return
     scale = np.maximum(np.linalg.norm(rates, axis=0), np.linalg.norm(values, axis=0))
     scaled = rates / scale
     row = np.linalg.norm(scaled, axis=1, keepdims=True)
     triangle = np.linalg.qr(scaled / np.where(row > 0, row, 1), mode="r")
     _, s, right = np.linalg.svd(triangle)
+    return s / (s[0] or 1.0), right, scale
+
+
+def _doubtful(rates: Array, values: Array) -> bool:
+    """Whether floating point does not tell which combinations vanish."""
+    if not rates.shape[1]:
+        return False
+    s = _spectrum(rates, values)[0]
+    return bool(((s > _ZERO[0]) & (s < _NOT_ZERO)).any())
+
+
+def _combinations(rates: Array, values: Array) -> Iterator[Array]:
+    """The combinations of columns whose rates vanish, as rows of coefficients in echelon form.
+
+    Functions that are nearly dependent give combinations that nearly vanish; hence several readings of zero, the strictest
+    first.
+    """
+    if not rates.shape[1]:
+        return
+    s, right, scale = _spectrum(rates, values)
     seen = 0
-    for zero in (1e-14, 1e-12, 1e-10):
-        small = s <= zero * s[0]
+    for zero in _ZERO:
+        small = s <= zero
         if small.sum() > seen:
             seen = small.sum()
             yield _echelon(right[small]) / scale

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, overload
 from sympy import Expr
 
 from ..budget import Budget, BudgetSpentError
+from ..decide.jumps import jumps
 from ..decide.zero import vanishes
 from ..errors import ModelError
 from ..model.constraints import Constraint
@@ -59,6 +60,8 @@ def _causes(system: System) -> list[str]:
         parts = {"kinetic energy": system.kinetic, "potential": system.potential}
         guilty = [k for k, e in parts.items() if e is not None and not vanishes(e.diff(time))]
         causes.append(f"the {' and the '.join(guilty) or 'Lagrangian'} depend{'' if len(guilty) > 1 else 's'} on time")
+    elif jumps(system.lagrangian, [time]):
+        causes.append("the Lagrangian jumps in time")
     if not vanishes(power(system)):
         dissipates = not vanishes(system.dissipation) and all(vanishes(f) for f in system.forces)
         causes.append("friction takes energy away" if dissipates else "the forces do work")

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from ..decide.sample import boundaries
 from ..decide.zero import vanishes
 from ..symbolic import Fast, fast, free_names, gradient, jacobian, substitute
 
@@ -42,8 +43,13 @@ def quadratic_part(expression: Any, velocities: Sequence[Any]) -> Quadratic | No
     for d in {d for i, row in enumerate(second) for d in row[i:] if free_names([d]) & set(names)}:
         if not all(vanishes(third) for third in gradient(d, velocities)):
             return None
-    return Quadratic(
+    found = Quadratic(
         [[substitute(d, rest).expand() for d in row] for row in second],
         [substitute(p, rest).expand() for p in slopes],
         substitute(expression, rest),
     )
+    # |v| is linear in every branch, and not linear.
+    if any(free_names([g]) & set(names) for g in boundaries([expression])):
+        whole = found.second(velocities) + found.first(velocities) + found.rest
+        return found if vanishes(fast(expression) - whole) else None
+    return found

@@ -1,4 +1,4 @@
-"""Random states on the constraint manifold, with the accelerations there: how a conservation law is checked by value.
+"""Quantities at random states on the constraint manifold: how a conservation law is checked by value.
 
 A state is on shell if it satisfies the constraints; accelerations and multipliers follow from the equations of motion.
 Whether a quantity is conserved is then a question of numbers: its rate at such states, for any parameter values.
@@ -6,8 +6,7 @@ Whether a quantity is conserved is then a question of numbers: its rate at such 
 
 from __future__ import annotations
 
-import random
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Any
@@ -18,29 +17,15 @@ from sympy import Expr
 from ..budget import Budget
 from ..decide import balls
 from ..decide.balls import Ball, Point
-from ..decide.elimination import rank
-from ..decide.sample import across, boundaries, projected
-from ..model.coordinates import Coordinate, time
-from ..model.scales import system_scales
+from ..decide.elimination import highest_rank, rank
+from ..decide.jumps import jumps
+from ..decide.sample import projected
+from ..model.coordinates import Coordinate
 from ..model.system import System
-from ..symbolic import Fast, fast, gradient, jacobian, vectorised
+from ..symbolic import fast, gradient, jacobian
 from .algebra import linear_solution
-from .lagrange import mass_matrix, motion_residual, multipliers, readable
-
-Array = Any
-"""A NumPy array; NumPy is imported when there are numbers to compute."""
-
-
-@dataclass(frozen=True, eq=False)
-class States:
-    """States on shell: one row each of positions, velocities, time and parameters; and the accelerations there."""
-
-    inputs: Array
-    accelerations: Array
-    multipliers: Array
-
-    def __len__(self) -> int:
-        return len(self.inputs)
+from .lagrange import mass_matrix, readable
+from .state_source import Array, States, StateSource
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,41 +36,15 @@ class ExactState:
     along: list[Ball]
 
 
-class Shell:
+class Shell(StateSource):
     """The states a system can be in, to draw from and to evaluate on.
 
-    States are drawn at the scale of the system and over some decades around it, and on both sides of every boundary between
-    branches. Floating point serves to search; what is claimed is confirmed in ball arithmetic.
+    Floating point serves to search; what is claimed is confirmed in ball arithmetic.
     """
 
     def __init__(self, system: System):
-        self.system = system
-        self.symbols = (*system.coordinates, *system.velocities, time, *system.parameters)
-        self.scales = system_scales(system)
-        self._n = len(system.coordinates)
-        self._unit = self._sizes(self.symbols)
-        self.pace = self.scales[time.name]
-        """The time scale."""
-
-    def _sizes(self, symbols: Sequence[Any]) -> Array:
-        import numpy as np
-
-        return np.array([self.scales[s.name] for s in symbols])
-
-    # functions of a state
-    def function(self, expressions: Sequence[Any]) -> Callable[[Array], Array]:
-        """(states as rows) -> one column per expression."""
-        compiled: Callable[[Array], Array] = vectorised(self.symbols, expressions)
-        return compiled
-
-    def values(self, expressions: Sequence[Any], at: States) -> Array:
-        """The values of some expressions, one column each."""
-        return self.function(expressions)(at.inputs)
-
-    @cached_property
-    def _moving(self) -> tuple[Any, ...]:
-        """What changes along a motion."""
-        return (*self.system.coordinates, *self.system.velocities, time)
+        super().__init__(system)
+        self._more_exact: dict[bool, list[ExactState]] = {True: [], False: []}
 
     def rates(self, expressions: Sequence[Any], at: States) -> tuple[Array, Array]:
         """d/dt of some expressions along the motion, and the size of what it is the sum of.
@@ -95,9 +54,9 @@ class Shell:
         """
         import numpy as np
 
-        n, unit = self._n, self._sizes(self._moving)
+        n, unit = self._n, self._sizes(self.moving_symbols)
         along = np.column_stack([at.inputs[:, n : 2 * n], at.accelerations, np.ones(len(at))])
-        slopes = [d for e in expressions for d in gradient(e, self._moving)]
+        slopes = [d for e in expressions for d in gradient(e, self.moving_symbols)]
         table = self.function(slopes)(at.inputs).reshape(len(at), len(expressions), -1)
         fastest = np.abs(along / unit).max(axis=1, keepdims=True)
         return (table * along[:, None, :]).sum(axis=-1), (np.abs(table) * unit).sum(axis=-1) * fastest
@@ -105,7 +64,8 @@ class Shell:
     def conserved(self, expression: Any, count: int = 16, seed: int = 101) -> bool | None:
         """Whether d/dt of an expression is zero at fresh states and parameter values; None if it has no value there.
 
-        A rate that is clearly not zero in floating point settles it; otherwise the balls of the rate do.
+        A rate that is clearly not zero in floating point settles it; otherwise the balls of the rate do. And it must not jump
+        from branch to branch.
         """
         import numpy as np
 
@@ -118,11 +78,16 @@ class Shell:
             return None
         if (np.abs(rate[known]) > 1e-5 * size[known]).any():
             return False
-        return self._confirmed(expression)
+        said = self._confirmed(expression)
+        return said and not self.jumps(expression)
+
+    def jumps(self, expression: Any) -> bool:
+        """Whether an expression jumps from branch to branch."""
+        return bool(jumps(expression, self.moving_symbols, self.scales))
 
     def _confirmed(self, expression: Any) -> bool | None:
         """Whether the ball of the rate contains zero at every exact state; None if it is bounded at none."""
-        slopes, said = gradient(expression, self._moving), None
+        slopes, said = gradient(expression, self.moving_symbols), None
         with balls.precise() as flint:
             for state in self._exact:
                 table = balls.raw_values([slopes], state.point)[0]
@@ -136,7 +101,17 @@ class Shell:
     @cached_property
     def _exact(self) -> list[ExactState]:
         """States in ball arithmetic, those of every branch among them."""
-        drawn = self.states(4 + 4 * len(self._kinks), 131, decades=1.0)
+        return self._exact_drawn(4 + 4 * len(self._kinks), 131)
+
+    def exact_states(self, count: int, parameters: Array | None = None) -> list[ExactState]:
+        """About so many states in ball arithmetic, those of every branch among them."""
+        free = parameters is None
+        if len(self._more_exact[free]) < count:
+            self._more_exact[free] = self._exact_drawn(count + 4 * len(self._kinks), 137, parameters)
+        return self._more_exact[free]
+
+    def _exact_drawn(self, count: int, seed: int, parameters: Array | None = None) -> list[ExactState]:
+        drawn = self.states(count, seed, parameters, decades=1.0)
         rows = [] if drawn is None else drawn.inputs
         found = [self._exact_state(dict(zip((s.name for s in self.symbols), map(float, r), strict=True))) for r in rows]
         return [s for s in found if s is not None]
@@ -168,198 +143,6 @@ class Shell:
             along = [*(point[v.name] for v in s.velocities), *(sought[i, 0] for i in range(n)), flint.arb(1)]
         return ExactState(point, along)
 
-    # drawing states
-    def parameter_values(self, seed: int) -> Array:
-        """Random values of the parameters, of the sign that they were declared with."""
-        import numpy as np
-
-        return self._parameters(1, np.random.default_rng(seed))[0]
-
-    def _parameters(self, count: int, rng: Any) -> Array:
-        values = rng.uniform(0.4, 1.9, (count, len(self.system.parameters))) * self._sizes(self.system.parameters)
-        return values * [-1 if p.is_negative else 1 for p in self.system.parameters]
-
-    def states(self, count: int, seed: int, parameters: Array | None = None, decades: float = 0.0) -> States | None:
-        """Random states, with random parameters each unless those are given; None if hardly any could be found."""
-        import numpy as np
-
-        found: list[States] = []
-        for attempt in range(12):
-            rng = np.random.default_rng([seed, attempt])
-            # Some expressions have values for positive positions only (roots, logarithms): those are tried in turn.
-            rows = self._rows(count + 8, rng, -1.6 if attempt % 2 == 0 else 0.3, parameters, decades)
-            if attempt == 0:
-                rows = np.vstack([*self._both_sides(rows[:2], seed), rows])
-            found.append(self._on_shell(rows))
-            if attempt == 0:
-                found = [*self._sides(found[0], seed, parameters), *found]
-            if sum(map(len, found)) >= count:
-                joined = (np.concatenate([getattr(f, k) for f in found])[:count] for k in _FIELDS)
-                return States(*joined)
-        return None
-
-    def _rows(self, count: int, rng: Any, low: float, parameters: Array | None, decades: float) -> Array:
-        import numpy as np
-
-        n = self._n
-        q, v = rng.uniform(low, 1.6, (count, n)), rng.uniform(-1.3, 1.3, (count, n))
-        t = rng.uniform(0.2, 1.8, (count, 1))
-        moving = np.hstack([q, v, t]) * self._unit[: 2 * n + 1]
-        if decades:
-            moving = moving * 10 ** rng.uniform(-decades, decades, moving.shape)
-        own = self._parameters(count, rng) if parameters is None else np.tile(parameters, (count, 1))
-        return np.hstack([moving, own])
-
-    @cached_property
-    def _kinks(self) -> list[Fast]:
-        """The boundaries between branches of what the system is stated by."""
-        s = self.system
-        return boundaries([s.lagrangian, *s.force, *(c.expression for c in s.constraints)])
-
-    def _both_sides(self, rows: Array, seed: int) -> list[Array]:
-        """States on both sides of every boundary, made from given ones by moving one coordinate or velocity."""
-        import numpy as np
-
-        names, found, rng = [s.name for s in self.symbols], [], random.Random(seed)
-        moved = [s.name for s in self._moving]
-        for row in rows if self._kinks else []:
-            at = dict(zip(names, map(float, row), strict=True))
-            for kink in self._kinks:
-                found += [np.array([p[n] for n in names]) for p in across(kink, at, self.scales, rng, moved)]
-        return found
-
-    def _sides(self, known: States, seed: int, parameters: Array | None) -> list[States]:
-        """Some states on either side of every boundary, to be looked at first: of the known ones, or farther away."""
-        import numpy as np
-
-        found: list[States] = []
-        side, lacking = self.function(self._kinks), {(k, s) for k in range(len(self._kinks)) for s in (-1, 1)}
-        for decades in (None, 0.0, 1.0, 2.0, 3.0) if self._kinks else ():
-            rng = np.random.default_rng([seed, 77, int(decades or 0)])
-            some = known if decades is None else self._on_shell(self._rows(64, rng, -1.6, parameters, decades))
-            signs = np.sign(side(some.inputs))
-            new = {(k, s): rows[:4] for k, s in lacking if len(rows := np.flatnonzero(signs[:, k] == s))}
-            lacking -= new.keys()
-            if new:
-                chosen = np.unique(np.concatenate(list(new.values())))
-                found.append(States(*(getattr(some, field)[chosen] for field in _FIELDS)))
-            if not lacking:
-                break
-        return found
-
-    def _on_shell(self, rows: Array) -> States:
-        """The rows that can be brought onto the constraints and whose accelerations are well determined."""
-        import numpy as np
-
-        n = self._n
-        rows = self._projected(rows, self._positions, slice(0, n))
-        rows = self._projected(rows, self._velocities, slice(n, 2 * n))
-        matrix = self._scaled(self._motion[0](rows).reshape(len(rows), *self._size))[0]
-        with np.errstate(all="ignore"):
-            good = np.isfinite(matrix).all(axis=(1, 2))
-            good[good] = np.linalg.cond(matrix[good]) < 1e5
-        states = self.moving(rows[good])
-        slow = self._unit[n : 2 * n] / self.pace
-        good = (np.abs(states.accelerations / slow) < 1e5).all(axis=1)
-        return States(*(getattr(states, field)[good] for field in _FIELDS))
-
-    @property
-    def _size(self) -> tuple[int, int]:
-        size = self._n + len(self.system.constraints)
-        return size, size
-
-    def moving(self, inputs: Array) -> States:
-        """States with the accelerations and multipliers that the equations give them; not-a-number where they give none."""
-        import numpy as np
-
-        matrix, right = (function(inputs) for function in self._motion)
-        matrix, sought = matrix.reshape(len(inputs), *self._size), np.full(right.shape, np.nan)
-        good = np.isfinite(matrix).all(axis=(1, 2)) & np.isfinite(right).all(axis=1)
-        scaled, row, column = self._scaled(matrix[good])
-        sought[good] = np.linalg.solve(scaled, (right[good] * row)[..., None])[..., 0] * column
-        return States(inputs, sought[:, : self._n], sought[:, self._n :])
-
-    def _scaled(self, matrix: Array) -> tuple[Array, Array, Array]:
-        """The matrices of the equations of motion in units of the scale, with the factors of their rows and columns.
-
-        Accelerations and forces are counted in the scales of the coordinates, multipliers and constraints in what makes
-        the largest entry of each one.
-        """
-        import numpy as np
-
-        n, size = self._n, np.ones(self._size[0])
-        size[:n] = self._unit[:n]
-        row, column = np.tile(size, (len(matrix), 1)), np.tile(size, (len(matrix), 1))
-
-        def largest(part: Array, axes: Any) -> Array:
-            found = np.abs(part).max(axis=axes, initial=0)
-            return np.where(found > 0, found, 1)
-
-        scaled = matrix * row[:, :, None] * column[:, None, :]
-        row[:, :n] /= largest(scaled[:, :n, :n], (1, 2))[:, None]
-        row[:, n:] /= largest(scaled[:, n:, :], 2)
-        scaled = matrix * row[:, :, None] * column[:, None, :]
-        column[:, n:] /= largest(scaled[:, :, n:], 1)
-        return matrix * row[:, :, None] * column[:, None, :], row, column
-
-    def _projected(self, rows: Array, level: tuple[int, Any, Any], part: slice) -> Array:
-        """Newton's method, by the shortest step to the constraints; rows that do not get there are left out.
-
-        Steps and distances are counted in units of the scale.
-        """
-        import numpy as np
-
-        m, value, slope = level
-        if not m or not len(rows):
-            return rows
-        rows, n, unit = rows.copy(), self._n, self._unit[part]
-
-        def distances(rows: Array) -> tuple[Array, Array]:
-            a, c = slope(rows).reshape(-1, m, n) * unit, value(rows)
-            steep = np.linalg.norm(a, axis=2)
-            steep = np.where(steep > 0, steep, 1)
-            return a / steep[..., None], c / steep
-
-        for _ in range(40):
-            a, c = distances(rows)
-            good = np.isfinite(a).all(axis=(1, 2)) & np.isfinite(c).all(axis=1)
-            rows, a, c = rows[good], a[good], c[good]
-            if not len(rows) or np.abs(c).max() < 1e-13:
-                break
-            rows[:, part] -= np.einsum("kij,kj->ki", np.linalg.pinv(a), c) * unit
-        near = np.abs(distances(rows)[1]).max(axis=1, initial=0) < 1e-11
-        return rows[near & (np.abs(rows[:, part] / unit).max(axis=1, initial=0) < 1e3)]
-
-    @cached_property
-    def _positions(self) -> tuple[int, Any, Any]:
-        phi = [c.expression for c in self.system.holonomic]
-        rows = jacobian(phi, self.system.coordinates)
-        return len(phi), self.function(phi), self.function([a for row in rows for a in row])
-
-    @cached_property
-    def _velocities(self) -> tuple[int, Any, Any]:
-        chi = self.constraints
-        rows = jacobian(chi, self.system.velocities)
-        return len(chi), self.function(chi), self.function([a for row in rows for a in row])
-
-    @cached_property
-    def constraints(self) -> list[Fast]:
-        """Every constraint as a relation between velocities."""
-        return [fast(c.velocity_form(self.system.coordinates)) for c in self.system.constraints]
-
-    @cached_property
-    def _equations(self) -> tuple[list[list[Fast]], list[Fast]]:
-        """The linear equations for accelerations and multipliers: matrix and right-hand side."""
-        sought = [*(q.ddot for q in self.system.coordinates), *multipliers(self.system)]
-        residual = motion_residual(self.system)
-        at_rest = {fast(s): fast(0) for s in sought}
-        return jacobian(residual, sought), [-r.subs(at_rest) for r in residual]
-
-    @cached_property
-    def _motion(self) -> tuple[Any, Any]:
-        matrix, right = self._equations
-        return self.function([a for row in matrix for a in row]), self.function(right)
-
     def rank(self, expressions: Sequence[Any]) -> int:
         """How many of some quantities are functionally independent on the manifold, at a fixed time."""
         if not expressions:
@@ -369,6 +152,13 @@ class Shell:
         held, rows = jacobian(bound, state), jacobian(expressions, state)
         found = [(balls.values(held, s.point), balls.values(rows, s.point)) for s in self._exact[:3]]
         return max((rank([*a, *b]) - rank(a) for a, b in found if a is not None and b is not None), default=0)
+
+    @cached_property
+    def dimension(self) -> int:
+        """How many numbers a state on the constraints has: positions and velocities."""
+        bound = [*(c.expression for c in self.system.holonomic), *self.constraints]
+        held = jacobian(bound, (*self.system.coordinates, *self.system.velocities))
+        return 2 * self._n - highest_rank(held, self.exact_points[:3]) if bound else 2 * self._n
 
     def generator(self, linear: Any) -> dict[Coordinate, Expr] | None:
         """xi with p.xi = the part of an integral linear in the velocities: the symmetry it belongs to by Noether's theorem.
@@ -382,9 +172,6 @@ class Shell:
         right = sympy.Matrix([readable(d, s) for d in gradient(linear, s.velocities)])
         solved = Budget(1).call(linear_solution, mass, right)
         return None if solved is None else dict(zip(s.coordinates, solved, strict=True))
-
-
-_FIELDS = ("inputs", "accelerations", "multipliers")
 
 
 @lru_cache(maxsize=16)
