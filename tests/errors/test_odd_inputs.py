@@ -15,7 +15,6 @@ import sympy
 import dalembert as da
 from dalembert import DalembertError, ModelError, StartError
 from dalembert import bodies as b
-from dalembert.errors import told
 from dalembert.theory import verdicts
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "docs"))
@@ -56,7 +55,7 @@ ACCEPTED = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("given", REFUSED, ids=lambda v: told(v, 40))
+@pytest.mark.parametrize("given", REFUSED, ids=range(len(REFUSED)))
 @pytest.mark.parametrize("door", ["start", "parameters", "h"])
 def test_what_is_no_number_is_refused(given, door):
     calls = {
@@ -69,7 +68,7 @@ def test_what_is_no_number_is_refused(given, door):
     assert len(str(error.value)) < 500
 
 
-@pytest.mark.parametrize(("given", "value"), ACCEPTED, ids=lambda v: told(v, 40))
+@pytest.mark.parametrize(("given", "value"), ACCEPTED, ids=range(len(ACCEPTED)))
 def test_what_is_a_number_is_taken_for_it(given, value):
     found = run(start={x: given, x.dot: 0}, strict=False)[x][..., 0]
     assert np.array_equal(found, value)
