@@ -316,6 +316,7 @@ def test_reactions_of_a_free_system_are_none(potential):
     free = da.System("free", [x, y], kinetic=m * (x.dot**2 + y.dot**2) / 2, potential=potential)
     found = da.reactions(free)
     assert found.M.shape == (0, 0)
+    assert found.keeps_constraints
     assert "free" in str(found)
     at = found.at({x: 1, y: 0, x.dot: 0, y.dot: 0}, {m: 1} | ({k: 1} if potential != 0 else {}))
     assert set(at.forces.values()) == {0.0}

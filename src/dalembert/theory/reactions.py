@@ -62,8 +62,10 @@ class Reactions(Shown):
         return virtual.linear_pieces(self.system, self.held)
 
     def _matrix(self, name: str) -> sympy.Matrix:
-        """A piece as people read it."""
-        return sympy.Matrix([[readable(e, self.system) for e in row] for row in self._pieces[name]])
+        """A piece as people read it; without constraints some have no rows, and still their columns."""
+        rows = self._pieces[name]
+        width = 1 if name in ("load", "hidden") else len(self.system.coordinates)
+        return sympy.Matrix(len(rows), width, [readable(e, self.system) for row in rows for e in row])
 
     def _solution(self, matrix: sympy.Matrix, right: sympy.Matrix) -> list[Expr] | None:
         """Row by row; None if the system is large, singular, or takes too long."""
@@ -73,8 +75,6 @@ class Reactions(Shown):
 
     @cached_property
     def _small_system(self) -> tuple[sympy.Matrix, sympy.Matrix] | None:
-        if not self.system.constraints:
-            return sympy.zeros(0, 0), sympy.zeros(0, 1)
         k, A = len(self.system.constraints), self._matrix("rows")
         right = self._matrix("forms").T.row_join(self._matrix("load"))
         solved = self._solution(self._matrix("mass").applyfunc(tidy), right)
