@@ -168,7 +168,6 @@ def _interrupted(k: int, delay: float, signals: int, afresh: bool) -> str:
     def progress(done: int, total: int) -> None:
         told[0] = 0 if done == total else done
 
-    sender = threading.Thread(target=kill)
     found: dict[str, da.Trajectory] = {}
 
     def attempt() -> None:
@@ -180,7 +179,7 @@ def _interrupted(k: int, delay: float, signals: int, afresh: bool) -> str:
             if isinstance(second.__context__, da.SimulationError):
                 found["interrupted"] = second.__context__.trajectory
 
-    _while_it_signals(sender, attempt)
+    _while_it_signals(kill, attempt)
     if "interrupted" in found:
         return _judged(case, whole, found["interrupted"])
     if "finished" in found:
@@ -190,11 +189,23 @@ def _interrupted(k: int, delay: float, signals: int, afresh: bool) -> str:
     return "interrupted" if _same(case.run(case.steps, earlier), whole) else "the next run is another one"
 
 
-def _while_it_signals(sender: threading.Thread, attempt: Callable[[], None]) -> None:
-    """Call, and wait until the last signal has been sent and has arrived."""
-    for step in (lambda: (sender.start(), attempt()), sender.join, sender.join, sender.join, lambda: time.sleep(0.001)):
+def _while_it_signals(send: Callable[[], None], attempt: Callable[[], None]) -> None:
+    """Call, and wait until the last signal has been sent and has arrived.
+
+    Joining the thread would not do: a join that a signal interrupts may take the thread for ended.
+    """
+    sent: list[bool] = []
+
+    def wait() -> None:
+        while not sent:
+            time.sleep(0.001)
+        time.sleep(0.001)
+
+    sender = threading.Thread(target=lambda: (send(), sent.append(True)), daemon=True)
+    todo = [wait, wait, wait, lambda: (sender.start(), attempt())]
+    while todo:
         try:
-            step()
+            todo.pop()()
         except KeyboardInterrupt:
             continue
 

@@ -158,7 +158,8 @@ def first_integrals(system: System, degree: int = 2, budget: Budget | None = Non
     try:
         _collect(system, degree, budget, every, remarks, searched)
     except (BudgetSpentError, KeyboardInterrupt) as ended:
-        remarks.append(f"the search ended early ({str(ended) or 'interrupted'}): what was found until then is listed")
+        why = "interrupted" if isinstance(ended, KeyboardInterrupt) else str(ended) or "the time is up"
+        remarks.append(f"the search ended early ({why}): what was found until then is listed")
     every = [read_with(i, system.typed) for i in every]
     kept = tuple(i for i in every if i.conserved)
     return FirstIntegrals(
