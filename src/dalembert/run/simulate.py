@@ -380,11 +380,17 @@ def _failure(run: Trajectory) -> str:
     size = f" (relative residual {run.residual[lane]:.3g})" if known else ""
     instead = "" if status is Status.INTERRUPTED else "; strict=False returns it instead"
     began = run.t0 + last * run.h
-    remedy = _REMEDY[status]
+    remedy = _REMEDY.get(status, "")
     if status is Status.INTERRUPTED and (run.method is None or run.method.adaptive) and isinstance(run.system, System):
         remedy = "An adaptive method is not continued: start from a state, or compute the run again."
     within = [c for c in run.events if c.lane == lane and c.time > began]
-    if within and status is not Status.EVENTS_ACCUMULATE:  # a step in which nothing acts fails before it is looked at
+    if status is Status.OFF_CONSTRAINTS:
+        forms = ", ".join(f"{c.expression} = 0" for c in run.system.constraints)
+        remedy = (
+            f"After the action of event {within[-1].name!r} at t = {within[-1].time:g} the state does not satisfy {forms}, "
+            f"and these do not determine the velocities that it leaves out. Let the action change more of the state."
+        )
+    elif within and status is not Status.EVENTS_ACCUMULATE:  # a step in which nothing acts fails before it is looked at
         remedy = f"The event {within[-1].name!r} at t = {within[-1].time:g} came before: look at what it changes."
     return (
         f"{run.system.name}: {who}step {last + 1} from t = {began:g}: {status.sentence}{size}. "
