@@ -17,6 +17,7 @@ from ..symbolic import fast, free_names, gradient, vectorised
 from ..theory import pointwise as maps
 from ..theory.lagrange import mass_matrix, momenta
 from .finite import end_lanes
+from .regular import is_even
 from .trajectory import Trajectory
 from .values import Array, point_map
 from .velocities import Search, has_branches, sides, velocities
@@ -149,7 +150,7 @@ def _warn_of_chart(run: Trajectory, system: System) -> None:
     """Warn if a step went across a place where the mass matrix, which depends on the positions, is singular."""
     if _mass_entries(system) is None or len(run) < 3:
         return
-    for lane in range(len(run.records)):
+    for lane in map(int, np.flatnonzero(~is_even(run, system))):
         count = int(np.isfinite(run._positions[lane]).all(axis=-1).sum())
         if count < 3:
             continue

@@ -139,11 +139,18 @@ class Trajectory:
             quotient = np.full_like(self._positions, np.nan)
             quotient[:, :-1] = np.diff(self._positions, axis=1) / (self.h * self.every)
             return quotient
-        system, near = self.system, self._near
+        system = self.system
         project = bool(system.constraints) and (self.method is None or self.method.impulsive)
-        lanes = zip(self._positions, self._carried_momenta, self._entropies, self._parameter_rows, strict=True)
-        points = [(np.column_stack([q, p, S, self.time]), rows[None, :]) for q, p, S, rows in lanes]
-        found = np.stack([velocities(system, at, rows, project, near[k]) for k, (at, rows) in enumerate(points)])
+        if maps.legendre_block(system, project).is_linear:
+            found = self._at_points(maps.velocity_map(system, project), self._carried_momenta)
+            if not project and system.constraints and np.isnan(found).any():  # masses alone may not determine them
+                both = self._at_points(maps.velocity_map(system, True), self._carried_momenta)
+                found = np.where(np.isnan(found).any(axis=-1, keepdims=True), both, found)
+        else:
+            near = self._near
+            lanes = zip(self._positions, self._carried_momenta, self._entropies, self._parameter_rows, strict=True)
+            points = [(np.column_stack([q, p, S, self.time]), rows[None, :]) for q, p, S, rows in lanes]
+            found = np.stack([velocities(system, at, rows, project, near[k]) for k, (at, rows) in enumerate(points)])
         return self._where_constraints_are_lost(found) if project else found
 
     @property

@@ -185,7 +185,7 @@ def linear_solution(matrix: sympy.Matrix, right: sympy.Matrix) -> list[Expr] | N
     hidden, back = rational([*matrix.row_join(right)])
     joined = DomainMatrix.from_Matrix(sympy.Matrix(n, n + right.shape[1], hidden))
     try:
-        if joined.domain.is_Poly and COUPLED <= n and _most_terms(joined[:, :n]) <= TERMS:
+        if joined.domain.is_Poly and n >= COUPLED and _most_terms(joined[:, :n]) <= TERMS:
             return [e.xreplace(back) for e in _fraction_free(joined, n)]
         joined = joined.to_field()
         solution = joined[:, :n].lu_solve(joined[:, n:]).to_Matrix()

@@ -199,9 +199,9 @@ class Equations:
         found = Budget(seconds=SECONDS).call(lambda: (linear_solution(matrix, right),))
         if found is None:
             raise ModelError(
-                f"the equations of {self.system.name!r} are too long to be solved for their {len(unknowns)} unknowns in symbols "
-                f"({SECONDS} s). They are linear in the accelerations: read .lagrange and .mass_matrix; numbers at a state are "
-                f"evaluate(system, at={{...}})."
+                f"the equations of {self.system.name!r} are too long to be solved for their {len(unknowns)} unknowns in "
+                f"symbols ({SECONDS} s). They are linear in the accelerations: read .lagrange and .mass_matrix; numbers at a "
+                f"state are evaluate(system, at={{...}})."
             )
         (solution,) = found
         if solution is None:
