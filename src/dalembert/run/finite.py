@@ -2,8 +2,8 @@
 
 The state is seen to be finite while steps are computed. That velocities and energies, which follow from it, are finite is seen
 without computing them at every node: the guards of a step keep denominators and logarithms from zero at every node, the matrix
-of p = dL/dv is seen to be regular between nodes at which it is looked at (`regular`), and what is left can only overflow, which
-the sizes of the state exclude (`bounds`). Where this is not seen, they are computed.
+of p = dL/dv is seen to be regular between nodes at which it is looked at (`regular`), and what is left can only overflow,
+which the sizes of the state exclude (`bounds`). Where this is not seen, they are computed.
 """
 
 from __future__ import annotations
