@@ -27,7 +27,7 @@ from .events import Event
 from .finite import ended_where_not_finite
 from .interrupts import Interrupts
 from .memory import check_fits
-from .nodes import checked_nodes
+from .nodes import checked_nodes, thinned
 from .plan import Plan, check_method
 from .progress import Progress, Report, chunks
 from .reference import solve_reference
@@ -184,6 +184,8 @@ def _computed(
     """The motion of the lanes whose code is 0, watched if there are events; a continued run knows something of them."""
     stepper, system = plan.stepper(), plan.system
     check_fits(plan, len(carry), stepper.width)
+    if plan.every > 1 and not events and isinstance(system, System) and has_branches(system):
+        return thinned(plan, carry, codes, lambda *part: checked_nodes(_computed(*part, events, watched, held)))
     expected = expected_velocities(stepper.stepmap, system, carry)
     if events:
         run = _with_events(plan, stepper, carry, codes, events, watched, held)
