@@ -80,10 +80,10 @@ def _is_seen_finite(run: Trajectory, system: System) -> bool:
     if not np.isfinite(size) or not _is_bounded(run, system, method, size):
         return False
     project = bool(system.constraints) and method.impulsive
-    last = np.zeros(run.records.shape[:2], dtype=bool)
-    last[:, -1] = True  # the guards have seen the last node before it was rounded
-    nodes = last | doubtful(run, system, project) if run._carries_momenta else last
-    return _are_finite(run, system, project, *np.nonzero(nodes))
+    lanes, last = np.arange(len(run.records)), len(run) - 1  # the guards have seen the last node before it was rounded
+    more = np.nonzero(doubtful(run, system, project)) if run._carries_momenta else (lanes[:0], lanes[:0])
+    lane = np.concatenate([lanes, lanes, more[0]])
+    return _are_finite(run, system, project, lane, np.concatenate([0 * lanes, 0 * lanes + last, more[1]]))
 
 
 def _size(run: Trajectory) -> float:

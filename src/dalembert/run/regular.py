@@ -36,24 +36,22 @@ def is_constant(system: System, project: bool) -> bool:
 
 
 def doubtful(run: Trajectory, system: System, project: bool) -> Array:
-    """Which nodes of which lanes are to be looked at, (lanes, times)."""
+    """Which nodes of which lanes are to be looked at besides the first, (lanes, times)."""
     lanes, times = run.records.shape[:2]
     if is_constant(system, project):
-        found = np.zeros((lanes, times), dtype=bool)
-        found[:, 0] = True
-        return found
+        return np.zeros((lanes, 0), dtype=bool)
     if run.every > 1 or times < 4 or run.changes:
         return np.ones((lanes, times), dtype=bool)
-    return _between(log_determinants(run, system, project), _pairs(times), times)
+    return _between(determinants(run, system, project), _pairs(times), times)
 
 
 def is_even(run: Trajectory, system: System) -> Array:
     """Which lanes have a mass matrix whose determinant varies by less than a factor of ten and is nowhere near zero."""
     if run.every > 1 or len(run) < 4 or run.changes:
         return np.zeros(len(run.records), dtype=bool)
-    size = log_determinants(run, system, False)
+    size = determinants(run, system, False)
     with np.errstate(invalid="ignore"):
-        even = np.ptp(size, axis=(1, 2)) < np.log(10)
+        even = size.max(axis=(1, 2)) < 10 * size.min(axis=(1, 2))
     return np.asarray(even & ~doubtful(run, system, False).any(axis=1))
 
 
@@ -64,15 +62,17 @@ def _pairs(times: int) -> Array:
     return np.concatenate([[0], steps[steps < times - 2], [times - 2]])
 
 
-def log_determinants(run: Trajectory, system: System, project: bool) -> Array:
-    """log |det| at both nodes of all pairs, (lanes, 2, pairs); not a number where a pivot has another sign than at first."""
+def determinants(run: Trajectory, system: System, project: bool) -> Array:
+    """The determinant at both nodes of all pairs relative to the first, (lanes, 2, pairs); not a number where a pivot has
+    another sign than there.
+    """
     key = f"determinants {project}"
     if key not in run._cache:
-        run._cache[key] = _log_determinants(run, system, project, _pairs(len(run))).reshape(len(run.records), 2, -1)
+        run._cache[key] = _determinants(run, system, project, _pairs(len(run))).reshape(len(run.records), 2, -1)
     return run._cache[key]
 
 
-def _log_determinants(run: Trajectory, system: System, project: bool, at: Array) -> Array:
+def _determinants(run: Trajectory, system: System, project: bool, at: Array) -> Array:
     nodes = np.concatenate([at, at + 1])
     records = run.records[:, nodes].reshape(-1, run.records.shape[2])
     place = [run.columns.index(s.name) for s in (*system.coordinates, *system.entropies)]
@@ -85,13 +85,19 @@ def _log_determinants(run: Trajectory, system: System, project: bool, at: Array)
     table = point_map(maps.legendre_matrix_map(system, project))(points, rows)[0]
     n = len(maps.legendre_block(system, project).unknowns)
     A = np.ascontiguousarray(table.T).reshape(n, n, -1)
-    found = np.zeros(A.shape[2])
+    found, good = np.ones(A.shape[2]), np.ones(A.shape[2], dtype=bool)
     with np.errstate(all="ignore"):
         for k in range(n):
             pivot = A[k, k]
-            found += np.log(np.where(pivot * pivot[0] > 0, np.abs(pivot), np.nan))
-            A[k + 1 :, k + 1 :] -= A[k + 1 :, k, None] * (A[None, k, k + 1 :] / pivot)
-    return found
+            ratio = pivot / pivot[0]
+            found *= ratio
+            good &= ratio > 0
+            i, j = (k + 1 + np.flatnonzero(part.any(axis=1)) for part in (A[k + 1 :, k], A[k, k + 1 :]))
+            if len(i) == len(j) == n - k - 1:
+                A[k + 1 :, k + 1 :] -= A[k + 1 :, k, None] * (A[None, k, k + 1 :] / pivot)
+            elif len(i) and len(j):
+                A[np.ix_(i, j)] -= A[i, k, None] * (A[None, k, j] / pivot)
+    return np.where(good, found, np.nan)
 
 
 def _between(size: Array, at: Array, times: int) -> Array:
@@ -99,10 +105,9 @@ def _between(size: Array, at: Array, times: int) -> Array:
     gap = np.diff(at)
     here, there = size[:, 0, :-1], size[:, 0, 1:]
     with np.errstate(all="ignore"):
-        end = np.exp(there - here)
-        slope = (end - 1) / gap
-        bend = np.abs(np.exp(size[:, 1, :-1] - here) - 1 - slope) + np.abs(np.exp(size[:, 1, 1:] - here) - end - slope)
-        least = np.minimum(1.0, end)
+        slope = (there - here) / gap
+        bend = np.abs(size[:, 1, :-1] - here - slope) + np.abs(size[:, 1, 1:] - there - slope)
+        least = np.minimum(here, there)
         sure = least - 4 / 27 * gap * bend > HALF * least
     found = np.zeros((len(size), times), dtype=bool)
     for lane, k in np.argwhere(~sure):
