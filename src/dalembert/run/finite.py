@@ -23,7 +23,7 @@ from ..model.system import System
 from ..stepmap import TIME, StepMap, pointwise
 from ..symbolic import fast, free_names, substitute
 from ..theory import pointwise as maps
-from ..theory.lagrange import energy, momenta
+from ..theory.lagrange import momenta
 from .bounds import LEAST, NoBoundError, bounds, size_name
 from .plan import stepper
 from .regular import doubtful
@@ -72,7 +72,14 @@ def _is_seen_finite(run: Trajectory, system: System) -> bool:
     recorded = not system.constraints or {f"multiplier.{a + 1}" for a in range(len(system.constraints))} <= set(
         run.columns
     )
-    if method is None or method.adaptive or not recorded or has_branches(system):
+    if (
+        method is None
+        or method.adaptive
+        or not recorded
+        or has_branches(system)
+        or run.codes[:, 0].any()
+        or not len(run)
+    ):
         return False
     if system.constraints and (run.changes or not method.node_multipliers):
         return False
@@ -121,7 +128,11 @@ def _bound_map(system: System, stepmap: StepMap) -> PointMap | None:
     names = [p.name for p in system.parameters]
     still = dict.fromkeys(system.velocities, 0)
     try:
-        whole, *shift = bounds([energy(system), *(substitute(p, still) for p in momenta(system))], guarded, names)
+        whole, *shift = bounds(
+            [maps.energy_map(system).outputs["energy"], *(substitute(p, still) for p in momenta(system))],
+            guarded,
+            names,
+        )
     except NoBoundError:
         return None
     carried = system.coordinates[0].momentum.name in stepmap.state

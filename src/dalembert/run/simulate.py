@@ -185,7 +185,7 @@ def _computed(
     stepper, system = plan.stepper(), plan.system
     check_fits(plan, len(carry), stepper.width)
     if plan.every > 1 and not events and isinstance(system, System) and has_branches(system):
-        return thinned(plan, carry, codes, lambda *part: checked_nodes(_computed(*part, events, watched, held)))
+        return thinned(plan, carry, codes, lambda p, x, ended: checked_nodes(_computed(p, x, ended, (), None, held)))
     expected = expected_velocities(stepper.stepmap, system, carry)
     if events:
         run = _with_events(plan, stepper, carry, codes, events, watched, held)
