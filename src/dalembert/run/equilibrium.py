@@ -167,8 +167,7 @@ def equilibria(
     Interval arithmetic proves of each part of the box that it holds none or exactly one; what cannot be decided after
     `attempts` boxes is reported as undecided. No interval is needed for coordinates that the equations of rest do not
     contain (they are free), and (-pi, pi) is taken for those in which these equations have the period 2 pi. Over an
-    interval of that length each equilibrium is listed once. Typed parameters are taken exactly, 9.81 is 981/100; numbers of
-    NumPy are the binary numbers that they are.
+    interval of that length each equilibrium is listed once. Typed parameters are taken exactly: 9.81 is 981/100.
     """
     mechanical(system, "equilibria")
     attempts = count(attempts, "attempts", StartError)

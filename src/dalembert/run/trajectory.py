@@ -23,7 +23,7 @@ from ..model.coordinates import multiplier, time
 from ..model.system import System
 from ..theory import pointwise as maps
 from .values import Array, point_map
-from .velocities import near_names, velocities
+from .velocities import near_names, velocities_of
 
 if TYPE_CHECKING:
     import xarray
@@ -141,16 +141,7 @@ class Trajectory:
             return quotient
         system = self.system
         project = bool(system.constraints) and (self.method is None or self.method.impulsive)
-        if maps.legendre_block(system, project).is_linear:
-            found = self._at_points(maps.velocity_map(system, project), self._carried_momenta)
-            if not project and system.constraints and np.isnan(found).any():  # masses alone may not determine them
-                both = self._at_points(maps.velocity_map(system, True), self._carried_momenta)
-                found = np.where(np.isnan(found).any(axis=-1, keepdims=True), both, found)
-        else:
-            near = self._near
-            lanes = zip(self._positions, self._carried_momenta, self._entropies, self._parameter_rows, strict=True)
-            points = [(np.column_stack([q, p, S, self.time]), rows[None, :]) for q, p, S, rows in lanes]
-            found = np.stack([velocities(system, at, rows, project, near[k]) for k, (at, rows) in enumerate(points)])
+        found = velocities_of(self, system, project)
         return self._where_constraints_are_lost(found) if project else found
 
     @property
