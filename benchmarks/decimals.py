@@ -8,6 +8,8 @@ from __future__ import annotations
 import math
 import os
 import random
+import select
+import signal
 import sys
 import time
 import warnings
@@ -17,6 +19,9 @@ import sympy
 import dalembert as da
 from dalembert.decide.decimals import exact
 from dalembert.symbolic import fast, free_names, magnitude, number
+
+LIMIT = 60
+"""Seconds in which a question is answered."""
 
 QUESTIONS = {
     "classify": da.classify,
@@ -63,7 +68,7 @@ def substituted(s, values):
 
 
 def seconds(system, question):
-    """How long an answer takes in a process that has not been asked before."""
+    """How long an answer takes in a process that has not been asked before; infinite if longer than LIMIT."""
     read, write = os.pipe()
     child = os.fork()
     if child == 0:
@@ -73,7 +78,9 @@ def seconds(system, question):
         os._exit(0)
     os.close(write)
     with os.fdopen(read) as pipe:
-        taken = float(pipe.read())
+        if not select.select([pipe], [], [], LIMIT)[0]:
+            os.kill(child, signal.SIGKILL)
+        taken = float(pipe.read() or "inf")
     os.waitpid(child, 0)
     return taken
 
@@ -114,12 +121,15 @@ def equal(one, two):
 def main(names):
     """Compare, and print what differs or takes more than twice the time."""
     warnings.simplefilter("ignore")
-    different, total, slow = 0, [0.0, 0.0], []
+    different, total, slow, late = 0, [0.0, 0.0], [], []
     for name in names:
         example = da.gallery.load(name)
         systems = [substituted(example.system, numbers(example, kind)) for kind in ("decimals", "fractions")]
         for question in QUESTIONS:
             times = [seconds(s, question) for s in systems]
+            if math.inf in times:
+                late.append(f"{name}, {question}: no answer in {LIMIT} s, with decimals and fractions: {times}")
+                continue
             answers = [answered(s, question) for s in systems]
             total = [a + b for a, b in zip(total, times, strict=True)]
             if times[0] > 2 * times[1] + 0.1:
@@ -128,7 +138,7 @@ def main(names):
                 different += 1
                 print(f"{name}, {question} differs:\n  {answers[0]}\n  {answers[1]}")
     print(f"{len(names)} systems, {len(QUESTIONS)} questions each: {different} answers differ")
-    print(f"{total[0]:.1f} s with decimals, {total[1]:.1f} s with fractions", *slow, sep="\n")
+    print(f"{total[0]:.1f} s with decimals, {total[1]:.1f} s with fractions", *slow, *late, sep="\n")
 
 
 if __name__ == "__main__":

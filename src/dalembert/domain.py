@@ -15,6 +15,9 @@ from .symbolic import Fast, fast
 STRAIGHT = 1 - 1e-12
 """Cosine from which on two places lie on opposite sides of a point, and the way between them leads through it."""
 
+TINY = 1e-150
+"""What must not vanish, and is smaller, counts as zero: its reciprocal is about to overflow."""
+
 Kind = Literal["positive", "nonnegative", "nonzero"]
 
 
@@ -41,7 +44,9 @@ def conditions(expressions: Iterable[Fast]) -> list[Condition]:
 def violated(kind: Kind, before: Sequence[float], now: Sequence[float]) -> bool:
     """Whether a condition does not hold, or did not on the straight way since before; not-a-number violates nothing."""
     if kind != "nonzero":
-        return bool(now[0] <= 0 if kind == "positive" else now[0] < 0)
+        return bool(now[0] <= TINY if kind == "positive" else now[0] < 0)
+    if hypot(*now) <= TINY:
+        return True
     product = sum(a * b for a, b in zip(before, now, strict=True))
     return bool(product <= -STRAIGHT * hypot(*before) * hypot(*now))
 
@@ -97,11 +102,11 @@ def _own(e: Fast) -> Iterator[Condition]:
         case "atanh":
             yield from _positive(1 - u**2)
         case "tan" | "sec":
-            yield from _nonzero(symengine.cos(u))
+            yield from nonzero(symengine.cos(u))
         case "cot" | "csc":
-            yield from _nonzero(symengine.sin(u))
+            yield from nonzero(symengine.sin(u))
         case "coth" | "csch":
-            yield from _nonzero(u)
+            yield from nonzero(u)
         case "gamma" | "loggamma":  # has another sign on the other side of each of its poles
             yield Condition("nonzero", (symengine.gamma(u),))
 
@@ -114,17 +119,17 @@ def _power(base: Fast, exponent: Fast) -> Iterator[Condition]:
     if not exponent.is_number:  # a parameter, say: whether it is whole or negative is seen when it has a value
         fraction = symengine.Ne(symengine.floor(exponent), exponent)
         yield from (_only_where(fraction, c) for c in _not_negative(base))
-        yield from (_only_where(symengine.Lt(exponent, 0), c) for c in _nonzero(base))
+        yield from (_only_where(symengine.Lt(exponent, 0), c) for c in nonzero(base))
         return
     value = float(exponent)
     if not value.is_integer():
         yield from _positive(base) if value < 0 else _not_negative(base)
     elif value < 0:
-        yield from _nonzero(base)
+        yield from nonzero(base)
 
 
 def _positive(u: Fast) -> Iterator[Condition]:
-    yield from _nonzero(u) if _is_not_negative(u) else iter([Condition("positive", (u,))])
+    yield from nonzero(u) if _is_not_negative(u) else iter([Condition("positive", (u,))])
 
 
 def _not_negative(u: Fast) -> Iterator[Condition]:
@@ -132,18 +137,18 @@ def _not_negative(u: Fast) -> Iterator[Condition]:
         yield Condition("nonnegative", (u,))
 
 
-def _nonzero(u: Fast) -> Iterator[Condition]:
-    """Factors apart, powers by their bases, a sum of squares by what is squared."""
+def nonzero(u: Fast) -> Iterator[Condition]:
+    """When an expression does not vanish: factors apart, powers by their bases, a sum of squares by what is squared."""
     if u.is_number or _is_exponential(u):
         return
-    inner = _absolute(u)
+    inner = absolute(u)
     if inner is not None:
-        yield from _nonzero(inner)
+        yield from nonzero(inner)
     elif u.is_Mul:
         for factor in u.args:
-            yield from _nonzero(factor)
+            yield from nonzero(factor)
     elif u.is_Pow and u.args[1].is_number:
-        yield from _nonzero(u.args[0])
+        yield from nonzero(u.args[0])
     elif not (u.is_Add and _is_not_negative(u)):
         yield Condition("nonzero", (u,))
     elif all(map(_square, u.args)):
@@ -164,7 +169,7 @@ def _is_exponential(u: Fast) -> bool:
     return type(u).__name__ in ("cosh", "sech") or bool(u.is_Pow and u.args[0].is_number and u.args[0].is_positive)
 
 
-def _absolute(u: Fast) -> Fast | None:
+def absolute(u: Fast) -> Fast | None:
     """u of |u|, which is written as a Piecewise."""
     kind = type(u).__name__
     if kind == "Abs":
@@ -183,4 +188,4 @@ def _is_not_negative(u: Fast) -> bool:
     if u.is_Pow and u.args[1].is_number:
         value = float(u.args[1])
         return value % 2 == 0 or not value.is_integer() or _is_not_negative(u.args[0])
-    return _is_exponential(u) or _absolute(u) is not None
+    return _is_exponential(u) or absolute(u) is not None

@@ -12,7 +12,7 @@ from dalembert.methods.table import _row
 
 from . import systems
 from .methods import METHODS, accepts
-from .orders import FLOOR, fitted, quantity_errors, short_of
+from .orders import fitted, floors, quantity_errors, short_of
 from .test_order import CASES, named
 
 STEPS = {
@@ -26,7 +26,8 @@ MORE = {8: 0.6, 12: 1.2}
 def observed(method, case):
     """The order of each quantity whose error is not rounding."""
     found = [(n, quantity_errors(method, case, n)) for n in STEPS[method.order]]
-    orders = {name: fitted([(n, e[name]) for n, e in found], FLOOR[method.order]) for name in found[0][1]}
+    floor = floors(method, case)
+    orders = {name: fitted([(n, e[name]) for n, e in found], floor[name]) for name in found[0][1]}
     return {name: p for name, p in orders.items() if p is not None}
 
 

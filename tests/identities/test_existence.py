@@ -11,6 +11,7 @@ from sympy import Rational, atan, cos, cosh, exp, log, oo, pi, sin, sqrt, tanh
 
 import dalembert as da
 from dalembert.run.existence import existence
+from dalembert.run.question import asked
 from dalembert.run.ranges import EVERYTHING, between, point, range_of
 
 x, y, q, theta = da.coordinates("x y q theta")
@@ -47,7 +48,7 @@ def test_no_trajectory_whatever_the_state(a):
     found = existence(REGULAR, h=1, parameters={alpha: a})
     assert found.verdict == "none"
     assert found.exists is False
-    assert found.bound == sympy.Rational(a) - pi if a != pi else found.bound == 0
+    assert found.bound == sympy.Rational(str(a)) - pi if a != pi else found.bound == 0
     assert found.reached is False  # at alpha = pi the residual comes as near to zero as one likes, and is never zero
     assert "no step exists" in str(found)
     assert "more than" in str(found)
@@ -227,3 +228,50 @@ def test_ranges_on_intervals():
     assert range_of(1 / x, {x: between(2.0, math.inf)}).misses_zero()
     assert not range_of(1 / x - Rational(1, 2), {x: between(2.0, math.inf)}).misses_zero()
     assert point(0.1).lo == Rational(0.1) != Rational(1, 10)
+
+
+# decimals mean what they say
+
+a, b, d = da.parameters("a b d")
+GROWING = da.DiscreteSystem("growing", [x], lagrangian=h * (exp(v) - (a + b - d) * v))
+SQUARE = da.DiscreteSystem("square", [x], lagrangian=h * (v**3 / 3 + (a + b - d) * v))
+TYPED = {a: 0.1, b: 0.2, d: 0.3}
+BINARY = {p: np.float64(value) for p, value in TYPED.items()}
+AT = {x: 0, x.momentum: 0}
+
+
+def test_typed_decimals_are_fractions_and_computed_numbers_are_binary():
+    """0.1 + 0.2 - 0.3 is zero, and so exp(v) = 0 has no solution; of the binary numbers it is 2.8e-17, and has one."""
+    assert existence(GROWING, at=AT, h=1, parameters=TYPED).verdict == "none"
+    assert existence(GROWING, at=AT, h=1, parameters=BINARY, attempts=400).verdict == "undecided"
+    exactly = {p: Rational(str(value)) for p, value in TYPED.items()}
+    assert existence(GROWING, at=AT, h=1, parameters=exactly).verdict == "none"
+
+
+def test_no_false_proof_from_the_last_bits_of_decimals():
+    """v^2 = 0 has a solution; v^2 + 2.8e-17 = 0 has none."""
+    assert existence(SQUARE, at=AT, h=1, parameters=BINARY, attempts=400).verdict == "none"
+    assert existence(SQUARE, at=AT, h=1, parameters=TYPED, attempts=400).verdict != "none"
+
+
+def test_decimals_in_states_steps_and_runs_too():
+    """Here exp(v) = momentum + 2/5 - x - h; the floating-point number 0.3 is less than 3/10."""
+    slow = da.DiscreteSystem("slow", [x], lagrangian=h * exp(v), force_minus={x: Rational(2, 5) - x.at(0) - h})
+    for place, length, said in ((0.3, 0.1, "none"), (np.float64(0.3), 0.1, "undecided"), (0.1, 0.3, "none")):
+        assert existence(slow, at={x: place, x.momentum: 0}, h=length, attempts=400).verdict == said
+    assert existence(da.simulate(GROWING, h=1, steps=0, start=AT, parameters=TYPED)).verdict == "none"
+
+
+def test_momenta_of_typed_velocities_are_exact():
+    """3 v at v = 0.1 is 3/10, not the product of two floating-point numbers, which is larger."""
+    moving = da.System("moving", [x], lagrangian=3 * x.dot**2 / 2 + a * x)
+    known = {"h": 1, "parameters": {a: 0.0}, "method": da.Midpoint(), "lane": 0}
+    assert asked(moving, at={x: 0, x.dot: 0.1}, **known).exact["x.momentum"] == Rational(3, 10)
+    computed = asked(moving, at={x: 0, x.dot: np.float64(0.1)}, **known).exact["x.momentum"]
+    assert Rational(computed) > Rational(3, 10)  # control
+
+
+def test_equilibria_take_decimals_exactly():
+    pushed = da.System("pushed", [x], kinetic=x.dot**2 / 2, potential=exp(x) - 10**17 * (a + b - d) * x)
+    assert da.equilibria(pushed, parameters=TYPED, box={x: (-50, 50)}).complete
+    assert not da.equilibria(pushed, parameters=BINARY, box={x: (-50, 50)}, attempts=400).complete

@@ -12,6 +12,7 @@ from sympy import exp
 import dalembert as da
 from dalembert.engine.machine import PointMap
 from dalembert.engine.status import Status
+from dalembert.run import nodes
 from dalembert.theory import pointwise as maps
 
 from ..conformance.methods import METHODS
@@ -196,3 +197,45 @@ def test_events_find_velocities_on_the_branch(method):
     assert run.ok
     assert run.events[0].velocities["x"] == pytest.approx(1.2098924, rel=1e-5)
     assert run[v][-1] == pytest.approx(-1.2077, rel=1e-3)
+
+
+# records that are several steps apart
+
+
+FOLDING = [
+    (v**4 / 4 - v**2 / 2 - x**2, 1.17),
+    (0.28 * v**4 - 0.955 * v**2 - 0.23 * x**2 + 1.91 * x, 1.31),
+    (0.21 * v**3 - 0.45 * x**2, 0.77),
+    (sympy.cosh(1.94 * v) - 1.84 * v**2 - 0.365 * x**2, -1.25),
+]
+
+
+@pytest.mark.parametrize("every", [7, 30])
+@pytest.mark.parametrize("h", [0.03, 0.1])
+@pytest.mark.parametrize("method", [da.DormandPrince8(), da.RungeKutta4(), da.Midpoint(), da.Lobatto(3)], ids=repr)
+@pytest.mark.parametrize(("lagrangian", "speed"), FOLDING, ids=str)
+def test_folds_between_records_are_seen(lagrangian, speed, method, h, every, monkeypatch):
+    """A run that keeps every so many nodes is the one that keeps all of them, with its status and its last step."""
+    system = da.System("folding", [x], lagrangian=lagrangian)
+    given = {"start": {x: -0.2, v: speed}, "h": h, "steps": 210, "strict": False}
+    monkeypatch.setattr(nodes, "PART", 64)
+    whole, thin = ran(method, system, **given), ran(method, system, every=every, **given)
+    assert thin.status is whole.status
+    assert thin.codes[0, 1] == whole.codes[0, 1]
+    np.testing.assert_array_equal(thin.x, whole.x[::every])
+    np.testing.assert_allclose(thin[v], whole[v][::every], rtol=1e-12)
+    known = np.isfinite(thin.energy)
+    assert np.ptp(thin.energy[known]) < 0.3 * max(1.0, abs(thin.energy[0]))
+
+
+def test_lanes_of_which_some_end_keep_their_records(monkeypatch):
+    monkeypatch.setattr(nodes, "PART", 96)
+    given = {"start": {x: 0, v: np.array([1.17, 0.1, -1.17])}, "h": 0.01, "steps": 120, "strict": False}
+    whole, thin = ran(da.Midpoint(), **given), ran(da.Midpoint(), every=15, **given)
+    assert thin.status == whole.status
+    assert [s is Status.CONVERGED for s in thin.status] == [False, True, False]
+    np.testing.assert_array_equal(thin.codes[:, :2], whole.codes[:, :2])
+    np.testing.assert_array_equal(thin.x, whole.x[:, ::15])
+    np.testing.assert_array_equal(ran(da.Midpoint(), every=15, start={x: 0, v: 0.1}, steps=120).x, thin.x[1])
+    ended = ran(da.Midpoint(), start=ran(da.Midpoint(), every=15, start={x: 0, v: 0.1}, steps=100), steps=20)
+    np.testing.assert_array_equal(ended.x[-1], thin.x[1, -1])

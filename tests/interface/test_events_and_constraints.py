@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import dalembert as da
-from dalembert import StartError, exp
+from dalembert import SimulationError, exp
 
 x, y = da.coordinates("x y")
 S = da.entropies("S")
@@ -125,14 +125,35 @@ def test_velocities_that_an_action_leaves_out_follow_from_the_constraints():
     assert np.abs(short.x[k:] * short[x.dot][k:] + short.y[k:] * short[y.dot][k:]).max() < 1e-6
 
 
-def test_an_action_that_leaves_the_constraints_is_refused():
-    with pytest.raises(StartError) as caught:
-        swing(da.Midpoint(), action={x: 0.5})
-    assert "event 'wall' at t = " in str(caught.value)
-    assert "after its action the state does not satisfy x**2 + y**2 - 1 = 0" in str(caught.value)
+@methods
+def test_an_action_that_leaves_the_constraints_ends_the_run_there(method):
+    with pytest.raises(SimulationError) as caught:
+        swing(method, action={x: 0.5})
+    assert "action of event 'wall' at t = " in str(caught.value)
+    assert "the state does not satisfy x**2 + y**2 - 1 = 0, and these do not determine" in str(caught.value)
+    run, plain = caught.value.trajectory, swing(method, action="record")
+    assert run.status is da.Status.OFF_CONSTRAINTS
+    last = run.codes[0, 1]
+    assert run.time[last] <= run.events[-1].time <= run.time[last + 1]
+    np.testing.assert_array_equal(run.x[: last + 1], plain.x[: last + 1])
+    assert np.isnan(run.x[last + 1 :]).all()
+
+
+def test_lanes_whose_action_stays_on_the_constraints_go_on():
+    """With g = 1 the velocity is turned round; with g = 2 it does not stay tangential."""
+    start = {x: np.array([0.6, 0.6, -0.6]), y: -0.8, x.dot: -0.3}
+    event = da.Event(x - 0.21, {x.dot: -g * x.dot, y.dot: -y.dot}, name="wall")
+    common = {"h": 0.02, "until": 0.7, "start": start, "parameters": {g: np.array([1.0, 2.0, 2.0])}}
+    run = da.simulate(ROD, da.Midpoint(), events=[event], strict=False, **common)
+    assert [s.name for s in run.status] == ["CONVERGED", "OFF_CONSTRAINTS", "CONVERGED"]
+    assert np.isfinite(run.x[[0, 2]]).all()
+    assert run.events[0].changed
+
+
+def test_an_action_that_leaves_velocities_open_ends_the_run_there():
     disk = da.gallery.load("rolling-disk")
     q = disk.system.coordinates
-    with pytest.raises(StartError, match="do not determine the velocities that it leaves out"):
+    with pytest.raises(SimulationError, match="do not determine the velocities that it leaves out"):
         da.simulate(
             disk.system, da.Midpoint(), h=0.05, until=2, start=disk.start, parameters=disk.parameters,
             events=[da.Event(da.time - 0.33, {q[2].dot: -q[2].dot})],

@@ -11,6 +11,8 @@ import sympy
 
 import dalembert as da
 from dalembert.decide.decimals import exact, stated
+from dalembert.symbolic import fast, number
+from dalembert.theory import lagrange
 
 PATH = Path(__file__).parents[2] / "benchmarks" / "decimals.py"
 spec = importlib.util.spec_from_file_location("benchmark_of_decimals", PATH)
@@ -56,3 +58,30 @@ def test_the_comparison_sees_rounding():
     fraction = example.system.lagrangian.xreplace({p: exact(v) for p, v in values.items()})
     assert sympy.expand(stated(folded) - fraction) == 0
     assert sympy.expand(exact(folded) - fraction) != 0
+
+
+def hanging(n, typed):
+    """n pendulums, one below the other, and a state of them."""
+    q = da.coordinates(" ".join(f"a{i}" for i in range(n)))
+    pairs = [(i, j) for i in range(n) for j in range(n)]
+    kinetic = sum((n - max(i, j)) * typed * sympy.cos(q[i] - q[j]) * q[i].dot * q[j].dot / 2 for i, j in pairs)
+    potential = -sum((n - i) * typed * sympy.Rational(981, 100) * sympy.cos(q[i]) for i in range(n))
+    state = {c: 0.3 * (-1) ** i + 0.1 * i for i, c in enumerate(q)}
+    return da.System("hanging", q, kinetic=kinetic, potential=potential), state | {c.dot: 0.2 for c in q}
+
+
+@pytest.mark.parametrize("typed", [sympy.Rational(123, 100), sympy.Float("1.23")], ids=str)
+@pytest.mark.parametrize("n", [2, 4, 5])
+def test_coupled_pendulums_are_solved_for_their_accelerations(n, typed):
+    system, state = hanging(n, typed)
+    solved = system.equations().solved
+    there = da.evaluate(system, at=state)
+    for q in system.coordinates:
+        found = number(fast(solved[q.ddot]), {s.name: x for s, x in state.items()})
+        assert found == pytest.approx(there.accelerations[q], rel=1e-9)
+
+
+def test_what_is_too_long_is_refused_in_words(monkeypatch):
+    monkeypatch.setattr(lagrange, "SECONDS", 0.5)
+    with pytest.raises(da.ModelError, match=r"too long to be solved for their 9 unknowns .* read \.lagrange"):
+        _ = hanging(9, sympy.S.One)[0].equations().solved

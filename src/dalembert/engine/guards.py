@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from ..domain import STRAIGHT
+from ..domain import STRAIGHT, TINY
 from ..stepmap import Guard
 from ..symbolic import Fast, free_names
 from .emitter import Emitter, Handle
@@ -51,14 +51,17 @@ class Guards:
 
 def _suspect(e: Emitter, kind: str, first: Sequence[Handle], here: Sequence[Handle]) -> Handle:
     """Whether a term is out of bounds. What is not a number is not: it belongs to a branch that is not taken."""
-    zero = e.real(0.0)
     if kind != "nonzero":
-        return e.compare("le" if kind == "positive" else "lt", here[0], zero)
+        return e.compare("le", here[0], e.real(TINY)) if kind == "positive" else e.compare("lt", here[0], e.real(0.0))
     if len(here) == 1:
-        a, b = first[0], here[0]
-        falls = e.both(e.compare("le", zero, a), e.compare("le", b, zero))
-        return e.either(falls, e.both(e.compare("le", a, zero), e.compare("le", zero, b)))
-    return e.compare("le", _product(e, first, here), zero)
+        a, b, above, below = first[0], here[0], e.real(TINY), e.real(-TINY)
+        falls = e.both(e.compare("le", below, a), e.compare("le", b, above))
+        return e.either(falls, e.both(e.compare("le", a, above), e.compare("le", below, b)))
+    return e.either(e.compare("le", _product(e, first, here), e.real(0.0)), _vanishes(e, here))
+
+
+def _vanishes(e: Emitter, here: Sequence[Handle]) -> Handle:
+    return e.compare("le", _product(e, here, here), e.real(TINY**2))
 
 
 def _through_zero(e: Emitter, first: Sequence[Handle], here: Sequence[Handle]) -> Handle:
@@ -67,7 +70,7 @@ def _through_zero(e: Emitter, first: Sequence[Handle], here: Sequence[Handle]) -
         return e.truth(True)
     sizes = [e.call("sqrt", _product(e, place, place)) for place in (first, here)]
     opposite = e.arithmetic("mul", e.real(-STRAIGHT), e.arithmetic("mul", *sizes))
-    return e.compare("le", _product(e, first, here), opposite)
+    return e.either(e.compare("le", _product(e, first, here), opposite), _vanishes(e, here))
 
 
 def _product(e: Emitter, a: Sequence[Handle], b: Sequence[Handle]) -> Handle:

@@ -67,8 +67,8 @@ class _Emit:
 
 def _spread(call: Callable[[int, int], None], lanes: int, work: int) -> None:
     """Call on ranges of lanes, on all cores if there is enough to do."""
-    cores = min(os.cpu_count() or 1, lanes)
-    if cores == 1 or work < 20_000:
+    cores = 1 if work < 20_000 else min(os.cpu_count() or 1, lanes)  # asking for the number of cores takes a while
+    if cores == 1:
         call(0, lanes)
         return
     bounds = np.linspace(0, lanes, cores + 1).astype(int)

@@ -17,6 +17,7 @@ class Status(IntEnum):
     EVENT = 6
     EVENTS_ACCUMULATE = 7
     OTHER_BRANCH = 8
+    OFF_CONSTRAINTS = 9
 
     def __str__(self) -> str:
         return self.sentence
@@ -37,4 +38,5 @@ _SENTENCES = {
     Status.EVENT: "stopped at an event",
     Status.EVENTS_ACCUMULATE: "events accumulate: too many of them within one step",
     Status.OTHER_BRANCH: "other branch: the step has a solution, but not one that continues the motion",
+    Status.OFF_CONSTRAINTS: "off the constraints: the action of an event leads to a state that does not satisfy them",
 }

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sympy import Symbol
+from sympy import Rational, Symbol
 
 from ..budget import Budget
 from ..errors import StartError, told
@@ -25,7 +25,7 @@ from .isolate import Found, Problem, Root, balance, isolate, newton
 from .modes import NormalModes, normal_modes
 from .rest import Rest, inside, rest
 from .stability import Numbers, Stability, stability
-from .values import Array, Values, parameter_values
+from .values import Array, Values, exact_values, parameter_values
 
 EDGE = 1e-12
 """The edges belong to the box; they are moved outward by this fraction of its width."""
@@ -167,7 +167,7 @@ def equilibria(
     Interval arithmetic proves of each part of the box that it holds none or exactly one; what cannot be decided after
     `attempts` boxes is reported as undecided. No interval is needed for coordinates that the equations of rest do not
     contain (they are free), and (-pi, pi) is taken for those in which these equations have the period 2 pi. Over an
-    interval of that length each equilibrium is listed once.
+    interval of that length each equilibrium is listed once. Typed parameters are taken exactly: 9.81 is 981/100.
     """
     mechanical(system, "equilibria")
     attempts = count(attempts, "attempts", StartError)
@@ -176,12 +176,13 @@ def equilibria(
     if any(v.ndim for v in given.values()):
         raise StartError("equilibria: a parameter is an array. Give one number each, and call it once for each value.")
     values = {name: float(v) for name, v in given.items()}
+    typed = {name: x for name, x in exact_values(parameters, values).items() if Rational(values[name]) != x}
     ends = _read_box(system, box)
     r = rest(system, values, inside(system, ends))
     if r.excess.any():
         return Equilibria(system, ends, (), tuple(r.directions()), (), (_pushed(r),), 0)
     sought = [q for i, q in enumerate(system.coordinates) if i not in r.fixed]
-    equations = [r.equations[i] for i in r.kept]
+    equations = [substitute(r.equations[i], typed) for i in r.kept]
     periodic = {q for q in sought if _is_periodic(r, q, ends)}
     ends |= {q: (-np.pi, np.pi) for q in sought if q in periodic and q not in ends}
     _refuse_unbounded(sought, ends)

@@ -313,6 +313,9 @@ class Walk:
         stays = again and states.rates(lane, point)[k] * across < 0
         after = states.changed(lane, point, k)
         self.actions += 1
+        if after is None:
+            self.status = Status.OFF_CONSTRAINTS
+            return
         if not np.isfinite(after).all():
             self.status = Status.LEFT_DOMAIN if np.isnan(after).any() else Status.NOT_FINITE
             return

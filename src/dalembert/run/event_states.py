@@ -82,16 +82,16 @@ class States:
         whole = np.column_stack([nearest, state[:, nearest.shape[1] :]])
         return state if failed.any() else whole
 
-    def changed(self, lane: int, state: Array, event: int) -> Array:
-        """The state after the action of an event."""
+    def changed(self, lane: int, state: Array, event: int) -> Array | None:
+        """The state after the action of an event; None if that is off the constraints."""
         after = state.copy()
         after[:, : 2 * len(self.system.coordinates)] = self._changed[event](state, self.rows[[lane]])[0]
         if not self.system.constraints or not np.isfinite(after).all():
             return after
         return self._completed(lane, state, after, self.events[event])
 
-    def _completed(self, lane: int, before: Array, after: Array, event: Event) -> Array:
-        """The state after an action as a start: on the constraints but for rounding, or completed by them, or refused.
+    def _completed(self, lane: int, before: Array, after: Array, event: Event) -> Array | None:
+        """The state after an action as a start: on the constraints but for rounding, or completed by them; else None.
 
         Velocities that the action does not name are kept if that satisfies the constraints; otherwise they are left to the
         constraints, as in any start.
@@ -105,11 +105,7 @@ class States:
         try:
             start = resolve_start(self.system, named, {}, self.rows[[lane]])
         except StartError:
-            forms = ", ".join(f"{c.expression} = 0" for c in self.system.constraints)
-            raise StartError(
-                f"event {event.name!r} at t = {after[0, -1]:g}: after its action the state does not satisfy {forms}, and "
-                f"these do not determine the velocities that it leaves out. Let the action change more of the state."
-            ) from None
+            return None
         return np.column_stack([start.q, start.second, after[:, 2 * n :]])
 
     def _near(self, lane: int, before: Array, after: Array, nearest: Array, displaced: bool) -> bool:

@@ -367,7 +367,10 @@ def _difference(discrete: DiscreteSystem, q0: Array, q1: Array, t: float, h: flo
 
 
 def _precisely(e: Fast, values: Mapping[str, float], less: float) -> float:
-    """The value of an expression at floating-point numbers, which are taken as exact, less a number, with 40 digits."""
+    """The value of an expression at floating-point numbers, less a number, with 40 digits.
+
+    They are taken as the binary numbers that they are, typed decimals too: L_d^E, the number, was computed with these.
+    """
     if not all(map(np.isfinite, values.values())):
         return np.nan
     at = substitute(e, {name: Rational(v) for name, v in values.items()}) - fast(Rational(less))

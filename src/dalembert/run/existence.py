@@ -117,8 +117,9 @@ def existence(
     lane:      of a run that has lanes, the one to look at
     attempts:  how many boxes may be examined
 
-    Exact numbers (sympy.pi, Rational(1, 3)) and decimals in the system (9.81 is 981/100) are taken exactly; values given as
-    floating-point numbers, and decimals of a method, as the binary numbers that they are.
+    What was typed is taken exactly: numbers such as sympy.pi and Rational(1, 3), and decimals (9.81 is 981/100) in the system,
+    the method, `at`, `h` and `parameters`, those of a run included. What was computed is the binary number that it is: the
+    states of a run, and numbers of NumPy in `at` and `parameters`.
     """
     whole(attempts, "attempts", StartError)
     question = asked(given, method, at, h, parameters, lane)

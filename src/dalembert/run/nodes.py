@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
+from dataclasses import replace
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,9 +19,18 @@ from ..symbolic import fast, free_names, gradient, vectorised
 from ..theory import pointwise as maps
 from ..theory.lagrange import mass_matrix, momenta
 from .finite import end_lanes
+from .regular import is_even
 from .trajectory import Trajectory
 from .values import Array, point_map
-from .velocities import Search, has_branches, sides, velocities
+from .velocities import Search, has_branches, near_names, sides, velocities
+
+if TYPE_CHECKING:
+    from .plan import Plan
+
+    Compute = Callable[[Plan, Array, Array], Trajectory]
+
+PART = 400_000
+"""Nodes of all lanes that are looked at together."""
 
 LOOKED_AT, ENTRIES = 2048, 4_000_000
 """At how many nodes a mass matrix is looked at, at most, and how many numbers these have together."""
@@ -49,6 +60,31 @@ def checked_nodes(run: Trajectory) -> Trajectory:
     return run
 
 
+def thinned(plan: Plan, carry: Array, codes: Array, compute: Compute) -> Trajectory:
+    """A run that keeps every so many nodes and is looked at at every node, part by part.
+
+    Where velocities have several branches, records that are several steps apart do not tell what happened between them.
+    """
+    lanes, codes = len(carry), codes.copy()
+    records, residual = np.full((lanes, len(plan.times), plan.stepper().width), np.nan), np.full(lanes, np.nan)
+    size = max(16, PART // lanes)
+    for at in range(0, max(plan.steps, 1), size):
+        alive = codes[:, 0] == Status.CONVERGED
+        part = replace(plan, begin=plan.begin + at, steps=min(size, plan.steps - at), every=1)
+        run = compute(part, carry.copy(), codes.copy())
+        near = [run.columns.index(n) for n in near_names(run.system) if n in run.columns]
+        if near:  # a step that failed has none
+            known = run.records[:, :, near]
+            run.records[:, :, near] = np.where(np.isfinite(known), known, run._velocities)
+        nodes = part.begin + np.arange(part.steps + 1)
+        rows, due = nodes // plan.every - plan.first_row, nodes % plan.every == 0
+        records[np.ix_(alive, rows[due])] = run.records[np.ix_(alive, due)]
+        codes[alive], residual[alive], carry[alive] = run.codes[alive], run.residual[alive], run.carry[alive]
+        if codes[:, 0].all():
+            break
+    return plan.trajectory(records=records, columns=run.columns, codes=codes, residual=residual, carry=carry)
+
+
 def _end(run: Trajectory, lost: Any, status: Status) -> None:
     end_lanes(run, np.asarray(lost & np.isfinite(run._positions).all(axis=-1)), status)
 
@@ -56,7 +92,7 @@ def _end(run: Trajectory, lost: Any, status: Status) -> None:
 def _beyond_folds(run: Trajectory, system: System) -> Array:
     """Which nodes are separated from the one before by a place where velocities are not determined by momenta.
 
-    Between records that are several steps apart the way is not known: there the nodes themselves are compared.
+    Of a run of an adaptive method, whose nodes may be far apart, the nodes themselves are compared.
     """
     project, n = bool(system.constraints), len(system.coordinates)
     times = np.broadcast_to(run.time[None, :, None], (*run._positions.shape[:2], 1))
@@ -149,7 +185,7 @@ def _warn_of_chart(run: Trajectory, system: System) -> None:
     """Warn if a step went across a place where the mass matrix, which depends on the positions, is singular."""
     if _mass_entries(system) is None or len(run) < 3:
         return
-    for lane in range(len(run.records)):
+    for lane in map(int, np.flatnonzero(~is_even(run, system))):
         count = int(np.isfinite(run._positions[lane]).all(axis=-1).sum())
         if count < 3:
             continue

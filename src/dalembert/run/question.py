@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import sympy
-from sympy import Expr, Symbol
+from sympy import Expr, Rational, Symbol
 
+from ..decide import decimals
 from ..discrete.equations import step_map
 from ..discrete.flow import pair_map
 from ..discrete.system import DiscreteSystem
@@ -19,11 +19,12 @@ from ..methods.reference import Reference
 from ..model.coordinates import Coordinate, Multiplier, StepVelocity, step, time
 from ..model.system import System
 from ..stepmap import StepMap
-from ..symbolic import Fast, fast, free_names, magnitude, number, substitute
+from ..symbolic import Fast, fast, free_names, magnitude, number, slow, substitute
+from ..theory.lagrange import momenta
 from .plan import Plan, check_method
 from .start import OFF, read_start, resolve_start
 from .trajectory import Trajectory
-from .values import Values, by_name, columns, lanes, parameter_values, step_length
+from .values import Values, by_name, columns, exact_values, lanes, parameter_values, step_length
 
 
 @dataclass(frozen=True)
@@ -65,7 +66,7 @@ def asked(
         check_method(given, method)
     elif method is not None:
         raise MethodError(f"{given.name!r} is a discrete system: leave out {method!r}.")
-    exact = _exact(parameters, [p.name for p in given.parameters])
+    exact = exact_values(parameters, [p.name for p in given.parameters]) | exact_values({step.name: h}, [step.name])
     values = {name: float(v[0]) for name, v in _single(parameter_values(parameters, given.parameters)).items()}
     known = (values | {step.name: step_length(h, "existence")}, exact)
     whole = (*given.coordinates, *given.entropies)
@@ -81,12 +82,6 @@ def _single(values: Mapping[str, Any]) -> dict[str, Any]:
     if any(v.ndim for v in values.values()):
         raise StartError("existence: it looks at one state, so parameters and states are numbers, not arrays.")
     return {name: np.atleast_1d(v) for name, v in values.items()}
-
-
-def _exact(given: Values | None, names: list[str]) -> dict[str, Any]:
-    """Numbers of SymPy, which are no floating-point numbers, by name."""
-    found = {getattr(key, "name", str(key)): value for key, value in (given or {}).items()}
-    return {n: v for n, v in found.items() if n in names and isinstance(v, sympy.Expr) and not v.is_Float}
 
 
 def _discrete(system: System, method: Any) -> DiscreteSystem:
@@ -105,13 +100,21 @@ def _question(
     exact: Mapping[str, Any], ends: dict[Symbol, Fast],
 ) -> Question:  # fmt: skip
     """Exact numbers that are not floating-point numbers go into the equations; the others stand beside them."""
-    inexact = {fast(n): fast(v) for n, v in exact.items() if sympy.Rational(float(v)) != v}
-    equations = tuple(substitute(e, inexact) for e in equations)
-    ends = {s: substitute(e, inexact) for s, e in ends.items()}
+    inexact = {fast(n): fast(v) for n, v in exact.items() if Rational(float(v)) != v}
+    equations = tuple(_with_fractions(substitute(e, inexact)) for e in equations)
+    ends = {s: _with_fractions(substitute(e, inexact)) for s, e in ends.items()}
     names = {n: Symbol(n) for n in (*unknowns, *free, *state)}
     shown = {symbol: _printed(n) for n, symbol in names.items()}
     constants = {n: v for n, v in state.items() if fast(n) not in inexact}
     return Question(title, equations, tuple(unknowns), tuple(free), constants, dict(state) | dict(exact), ends, shown)
+
+
+def _with_fractions(e: Fast) -> Fast:
+    """An expression with the fractions of its decimals, which stem from a method."""
+    import symengine
+
+    found = e.atoms(symengine.RealDouble)
+    return e.xreplace({d: fast(decimals.exact(float(d))) for d in found}) if found else e
 
 
 def _printed(name: str) -> Expr:
@@ -133,7 +136,7 @@ def _of_pair(system: DiscreteSystem, at: Values, values: dict[str, float], exact
     stepmap = pair_map(system)
     found = _single(by_name(at, [*(c.at(k) for c in whole for k in (0, 1)), time], "at"))
     state = values | {time.name: 0.0} | {n: float(v[0]) for n, v in found.items()}
-    exact = exact | _exact(at, list(state))
+    exact = exact | exact_values(at, list(state))
     free = [n for n in stepmap.state if n not in state]
     # The pair itself obeys the laws and the constraints: what is not given of it follows from them or is free.
     own = [e for e in (*system.entropy_laws, *system.constraints) if not _satisfied(system, e, state)]
@@ -180,9 +183,27 @@ def _of_state(
     state = dict(zip(stepper.stepmap.state, map(float, carry), strict=False))
     by = f", {method!r}" if method else ""
     title = f"{system.name}{by}, h = {values[step.name]:g}, the step from t = {start.time:g}"
-    return _of_step(
-        title, system, stepper.stepmap, values | state | {time.name: start.time}, exact | _exact(at, list(state))
-    )
+    known = values | state | {time.name: start.time}
+    return _of_step(title, system, stepper.stepmap, known, exact | _exact_state(system, at, known, exact))
+
+
+def _exact_state(
+    system: System | DiscreteSystem, at: Values, state: Mapping[str, float], exact: Mapping[str, Any]
+) -> dict[str, Any]:
+    """The numbers of a state that are known exactly: those that were typed, and momenta of velocities that were typed.
+
+    Constraints complete and correct velocities; with them momenta are the floating-point numbers that come of it.
+    """
+    found = exact_values(at, state)
+    if isinstance(system, DiscreteSystem) or system.constraints:
+        return found
+    typed = exact_values(at, [s.name for s in (*system.coordinates, *system.velocities)])
+    if len(typed) < 2 * len(system.coordinates):
+        return found
+    values = {**{n: Rational(x) for n, x in state.items()}, **exact, **found, **typed}
+    pairs = zip(system.coordinates, momenta(system), strict=True)
+    made = {q.momentum.name: slow(substitute(p, values), []) for q, p in pairs}
+    return found | {n: p for n, p in made.items() if n in state and p.is_number}
 
 
 def _keys(system: System | DiscreteSystem) -> list[Any]:
@@ -219,7 +240,8 @@ def _of_run(run: Trajectory, lane: int) -> Question:
     t = run.t0 + last * run.h
     who = "" if run.lanes is None else f", lane {lane}"
     title = f"{run.system.name}{who}: step {last + 1} from t = {t:g}, h = {run.h:g}"
-    return _of_step(title, run.system, stepmap, numbers | state | {step.name: run.h, time.name: t}, {})
+    given = numbers | {step.name: run.h}
+    return _of_step(title, run.system, stepmap, given | state | {time.name: t}, exact_values(given, given))
 
 
 def _method(run: Trajectory) -> Method:

@@ -61,7 +61,9 @@ EVERYTHING = Range(-oo, oo, False, False)
 
 
 def point(value: Any) -> Range:
-    """One exact number; a floating-point number stands for the fraction that it is."""
+    """One exact number; a floating-point number was computed and is the fraction that it is: what was typed as a decimal
+    comes as the fraction of the decimal.
+    """
     exact = sympy.Rational(float(value)) if isinstance(value, float | sympy.Float) else sympy.sympify(value)
     return Range(exact, exact, True, True)
 

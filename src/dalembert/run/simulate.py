@@ -27,7 +27,7 @@ from .events import Event
 from .finite import ended_where_not_finite
 from .interrupts import Interrupts
 from .memory import check_fits
-from .nodes import checked_nodes
+from .nodes import checked_nodes, thinned
 from .plan import Plan, check_method
 from .progress import Progress, Report, chunks
 from .reference import solve_reference
@@ -184,6 +184,8 @@ def _computed(
     """The motion of the lanes whose code is 0, watched if there are events; a continued run knows something of them."""
     stepper, system = plan.stepper(), plan.system
     check_fits(plan, len(carry), stepper.width)
+    if plan.every > 1 and not events and isinstance(system, System) and has_branches(system):
+        return thinned(plan, carry, codes, lambda p, x, ended: checked_nodes(_computed(p, x, ended, (), None, held)))
     expected = expected_velocities(stepper.stepmap, system, carry)
     if events:
         run = _with_events(plan, stepper, carry, codes, events, watched, held)
@@ -380,11 +382,17 @@ def _failure(run: Trajectory) -> str:
     size = f" (relative residual {run.residual[lane]:.3g})" if known else ""
     instead = "" if status is Status.INTERRUPTED else "; strict=False returns it instead"
     began = run.t0 + last * run.h
-    remedy = _REMEDY[status]
+    remedy = _REMEDY.get(status, "")
     if status is Status.INTERRUPTED and (run.method is None or run.method.adaptive) and isinstance(run.system, System):
         remedy = "An adaptive method is not continued: start from a state, or compute the run again."
     within = [c for c in run.events if c.lane == lane and c.time > began]
-    if within and status is not Status.EVENTS_ACCUMULATE:  # a step in which nothing acts fails before it is looked at
+    if status is Status.OFF_CONSTRAINTS:
+        forms = ", ".join(f"{c.expression} = 0" for c in run.system.constraints)
+        remedy = (
+            f"After the action of event {within[-1].name!r} at t = {within[-1].time:g} the state does not satisfy {forms}, "
+            f"and these do not determine the velocities that it leaves out. Let the action change more of the state."
+        )
+    elif within and status is not Status.EVENTS_ACCUMULATE:  # a step in which nothing acts fails before it is looked at
         remedy = f"The event {within[-1].name!r} at t = {within[-1].time:g} came before: look at what it changes."
     return (
         f"{run.system.name}: {who}step {last + 1} from t = {began:g}: {status.sentence}{size}. "

@@ -23,7 +23,7 @@ from ..model.coordinates import multiplier, time
 from ..model.system import System
 from ..theory import pointwise as maps
 from .values import Array, point_map
-from .velocities import near_names, velocities
+from .velocities import near_names, velocities_of
 
 if TYPE_CHECKING:
     import xarray
@@ -139,11 +139,9 @@ class Trajectory:
             quotient = np.full_like(self._positions, np.nan)
             quotient[:, :-1] = np.diff(self._positions, axis=1) / (self.h * self.every)
             return quotient
-        system, near = self.system, self._near
+        system = self.system
         project = bool(system.constraints) and (self.method is None or self.method.impulsive)
-        lanes = zip(self._positions, self._carried_momenta, self._entropies, self._parameter_rows, strict=True)
-        points = [(np.column_stack([q, p, S, self.time]), rows[None, :]) for q, p, S, rows in lanes]
-        found = np.stack([velocities(system, at, rows, project, near[k]) for k, (at, rows) in enumerate(points)])
+        found = velocities_of(self, system, project)
         return self._where_constraints_are_lost(found) if project else found
 
     @property

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from decimal import Decimal
+from fractions import Fraction
 from functools import lru_cache
+from math import isfinite
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sympy import Symbol
+from sympy import Expr, Rational, Symbol
 
 from .. import numbers
+from ..decide.decimals import exact
 from ..engine.machine import PointMap
 from ..errors import MethodError, StartError
 
@@ -35,6 +39,21 @@ def _lanes(value: Any, role: str) -> Array:
     if array.ndim == 1 and not len(array):
         raise StartError(f"{role} is an empty array. Give a number, or at least one number per array.")
     return array
+
+
+def exact_values(given: Values | None, names: Iterable[str]) -> dict[str, Any]:
+    """The exact numbers that were typed, by name: numbers of SymPy, and the fraction of a decimal, 9.81 -> 981/100.
+
+    Numbers of NumPy are results of a computation; they are the binary numbers that they are, and not listed here.
+    """
+    found = {getattr(key, "name", str(key)): value for key, value in (given or {}).items()}
+    kinds = float | int | Fraction | Decimal | Expr
+    typed = {n: v for n, v in found.items() if n in set(names) and isinstance(v, kinds) and isfinite(v)}
+    return {
+        n: Rational(v) if isinstance(v, Fraction | Decimal) else exact(v)
+        for n, v in typed.items()
+        if not isinstance(v, np.generic | bool)
+    }
 
 
 def step_length(h: Any, role: str) -> float:

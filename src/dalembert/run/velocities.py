@@ -8,6 +8,7 @@ search begins at the velocity that the step itself has, and no step of it crosse
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -17,6 +18,9 @@ from ..stepmap import StepMap
 from ..symbolic import fast
 from ..theory import pointwise as maps
 from .values import Array, point_map
+
+if TYPE_CHECKING:
+    from .trajectory import Trajectory
 
 NEAR = "near"
 """`x.near` is recorded with a node: a velocity of the step that begins there."""
@@ -79,6 +83,19 @@ def velocities(system: System, points: Array, rows: Array, project: bool, near: 
     if project or not system.constraints or not status.any():
         return found
     return np.where((status != 0)[:, None], velocities(system, points, rows, True, near), found)
+
+
+def velocities_of(run: Trajectory, system: System, project: bool) -> Array:
+    """The velocities at all nodes of all lanes of a run that carries momenta: in one call where that is linear."""
+    if maps.legendre_block(system, project).is_linear:
+        found = run._at_points(maps.velocity_map(system, project), run._carried_momenta)
+        if not project and system.constraints and np.isnan(found).any():  # masses alone may not determine them
+            both = run._at_points(maps.velocity_map(system, True), run._carried_momenta)
+            found = np.where(np.isnan(found).any(axis=-1, keepdims=True), both, found)
+        return found
+    lanes = zip(run._positions, run._carried_momenta, run._entropies, run._parameter_rows, run._near, strict=True)
+    points = ((np.column_stack([q, p, S, run.time]), rows[None, :], near) for q, p, S, rows, near in lanes)
+    return np.stack([velocities(system, at, rows, project, near) for at, rows, near in points])
 
 
 def _searched(system: System, points: Array, rows: Array, project: bool, near: Array) -> Array:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time as clock
 from collections.abc import Sequence
+from math import prod
 from typing import Any
 
 import sympy
@@ -24,6 +25,11 @@ MIDDLING, SHORT = 200, 80
 
 EXPONENT = 64
 """Exponents with a larger numerator or denominator are kept out of polynomials."""
+
+
+COUPLED, TERMS, CANCELLED = 4, 100_000, 2000
+"""So many linear equations or more are solved without fractions, if the determinant has no more terms than the second number;
+common factors are cancelled if numerator and denominator have no more terms than the third, multiplied."""
 
 
 class Allowance(Budget):
@@ -177,12 +183,40 @@ def linear_solution(matrix: sympy.Matrix, right: sympy.Matrix) -> list[Expr] | N
 
     n = matrix.shape[0]
     hidden, back = rational([*matrix.row_join(right)])
-    joined = DomainMatrix.from_Matrix(sympy.Matrix(n, n + right.shape[1], hidden)).to_field()
+    joined = DomainMatrix.from_Matrix(sympy.Matrix(n, n + right.shape[1], hidden))
     try:
+        if joined.domain.is_Poly and n >= COUPLED and _most_terms(joined[:, :n]) <= TERMS:
+            return [e.xreplace(back) for e in _fraction_free(joined, n)]
+        joined = joined.to_field()
         solution = joined[:, :n].lu_solve(joined[:, n:]).to_Matrix()
     except DMNonInvertibleMatrixError:
         return None
     return [sympy.factor_terms(e.xreplace(back)) for e in solution]
+
+
+def _most_terms(matrix: Any) -> int:
+    """How many terms the determinant of a matrix of polynomials may have: a product of one entry of each row."""
+    return prod(sum(len(e) for e in row.values()) for row in matrix.to_dod().values())
+
+
+def _fraction_free(joined: Any, n: int) -> list[Expr]:
+    """The solution as quotients of polynomials by the determinant.
+
+    Elimination looks for common factors after every step, which takes hours for five coupled pendulums. Their determinant
+    has no factor in common with the numerators, as a rule, but powers of symbols; so others are looked for at the end, where
+    that is short.
+    """
+    above, below = joined[:, :n].solve_den(joined[:, n:], method="charpoly")
+    ring, found = joined.domain, []
+    for e in above.to_list_flat():
+        least = tuple(map(min, zip(*e.itermonoms(), *below.itermonoms(), strict=True)))
+        num, den = (p.quo_term((least, ring.domain.one)) for p in (e, below))
+        short = len(num) * len(den) <= CANCELLED
+        if short:
+            _, num, den = num.cofactors(den)
+        quotient = ring.to_sympy(num) / ring.to_sympy(den)
+        found.append(sympy.factor_terms(quotient) if short else quotient)
+    return found
 
 
 def rational(entries: Sequence[Expr]) -> tuple[list[Expr], dict[Symbol, Expr]]:

@@ -13,6 +13,7 @@ from typing import Any
 import sympy
 from sympy import Eq, Expr
 
+from ..budget import Budget
 from ..decide.decimals import decimal, quotient
 from ..errors import ModelError
 from ..model.coordinates import Coordinate, Multiplier, multiplier, time
@@ -20,6 +21,9 @@ from ..model.system import System
 from ..symbolic import Fast, fast, gradient, jacobian, slow, substitute
 from ..symbolic import expanded as multiplied_out
 from .algebra import linear_solution
+
+SECONDS = 60
+"""How long the equations may take to be solved for the accelerations."""
 
 
 def multipliers(system: System) -> tuple[Multiplier, ...]:
@@ -182,13 +186,24 @@ class Equations:
 
     @cached_property
     def solved(self) -> dict[sympy.Symbol, Expr]:
-        """Accelerations and multipliers as functions of positions, velocities and time."""
+        """Accelerations and multipliers as functions of positions, velocities and time.
+
+        Their length grows like the factorial of the number of coupled unknowns: seven coupled pendulums have 28672 terms each,
+        and what is that long is refused.
+        """
         unknowns = [q.ddot for q in self.system.coordinates] + list(multipliers(self.system))
         residual = motion_residual(self.system)
         matrix = sympy.Matrix([[readable(d, self.system) for d in row] for row in jacobian(residual, unknowns)])
         at_rest = dict.fromkeys(map(fast, unknowns), 0)
         right = -sympy.Matrix([readable(r.subs(at_rest), self.system) for r in residual])
-        solution = linear_solution(matrix, right)
+        found = Budget(seconds=SECONDS).call(lambda: (linear_solution(matrix, right),))
+        if found is None:
+            raise ModelError(
+                f"the equations of {self.system.name!r} are too long to be solved for their {len(unknowns)} unknowns in "
+                f"symbols ({SECONDS} s). They are linear in the accelerations: read .lagrange and .mass_matrix; numbers at a "
+                f"state are evaluate(system, at={{...}})."
+            )
+        (solution,) = found
         if solution is None:
             raise ModelError(
                 "the equations cannot be solved for the accelerations: the matrix that determines them is singular."

@@ -98,6 +98,13 @@ def legendre_map(system: System, project: bool) -> StepMap:
 
 
 @lru_cache(maxsize=64)
+def legendre_matrix_map(system: System, project: bool) -> StepMap:
+    """(q, p, t) -> the matrix of `legendre_block` by rows, where that is linear."""
+    entries = [d for row in legendre_block(system, project).jacobian for d in row]
+    return _map(system, "Legendre matrix", "momentum", {f"entry.{i}": e for i, e in enumerate(entries)})
+
+
+@lru_cache(maxsize=64)
 def motion_map(system: System) -> StepMap:
     """(q, v, t) -> accelerations and multipliers."""
     sought = [q.ddot for q in system.coordinates] + list(multipliers(system))
