@@ -253,6 +253,10 @@ HARMFUL = {
     "an empty list": [],
     "a number": 1.5,
 }
+HARMFUL["powers of powers"] = ["Pow", ["Mul", [3, 1], X], ["Mul", [10**6, 1], X]]
+for exponent in ([2, 1], [999, 1], [7, 2], X, X):
+    HARMFUL["powers of powers"] = ["Pow", HARMFUL["powers of powers"], exponent]
+HARMFUL["a product of many factors"] = ["Mul", *(["Add", X, [k, 1]] for k in range(1, 2000))]
 for _ in range(20):
     HARMFUL["kinks inside one another"] = ["Abs", ["Add", [1, 1], HARMFUL["kinks inside one another"]]]
 
