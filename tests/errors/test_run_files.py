@@ -45,7 +45,7 @@ def oscillation(steps=5, amplitude=1, **options):
 def same(a, b):
     for f in fields(a):
         if f.name != "_cache":
-            u, v = getattr(a, f.name), getattr(b, f.name)
+            u, v = vars(a)[f.name], vars(b)[f.name]
             assert np.array_equal(u, v, equal_nan=True) if isinstance(u, np.ndarray) else u == v, f.name
     return True
 
@@ -163,7 +163,7 @@ def test_awkward_names(tmp_path, name):
     back = da.load(first.save(tmp_path / "run.nc"))
     assert same(first, back) and np.array_equal(back[q], first[q])
     on = da.simulate(back.system, back.method, steps=3, start=back, **given)
-    assert np.array_equal(on.records, whole.records[:, 3:])
+    assert np.array_equal(vars(on)["records"], vars(whole)["records"][:, 3:])
 
 
 @pytest.mark.parametrize(
@@ -434,13 +434,12 @@ def test_the_attack_sees_what_hangs(attack, monkeypatch):
 
 
 def test_a_model_that_cannot_be_read_back_cannot_be_saved(tmp_path):
-    potential = x**2
-    for _ in range(130):
-        potential = sympy.sin(potential + x)
-    system = da.System("deep", [x], kinetic=x.dot**2 / 2, potential=potential)
+    system = da.System("steep", [x], kinetic=x.dot**2 / 2, potential=x**2 + x**2000)
     from dalembert.model import serial
 
-    assert told(ModelError, lambda: serial.dumps(system)) == "an expression is nested more than 120 deep."
+    assert (
+        told(ModelError, lambda: serial.dumps(system)) == "an expression has an exponent of 2000; up to 1000 are read."
+    )
 
 
 # what is refused before a run
@@ -483,7 +482,7 @@ def test_long_lines_of_messages_are_cut_with_their_size_told():
     assert message.startswith("potential: unknown symbol q in q + sin(x) + sin(2*x)")
     assert message.endswith('If it is a constant, make it with q = dalembert.parameters("q"). Known here: t, x, x.dot.')
     numbers = told(StartError, lambda: oscillation(parameters=list(range(10_000))))
-    assert len(numbers) < 2200 and "of 58," in numbers
+    assert len(numbers) < 2200 and "(58890 characters)" in numbers
     with pytest.warns(da.ModelWarning) as caught:
         warnings.warn("a" * 14_831, da.ModelWarning, stacklevel=1)
     assert str(caught[0].message) == "a" * 1333 + " ... (12,998 of 14,831 characters left out) ... " + "a" * 500
