@@ -195,6 +195,16 @@ def test_files_of_the_version_before_are_read():
     assert np.allclose(back.records, run.records, equal_nan=True, rtol=1e-12) and len(back.events) == 4
 
 
+def test_a_run_without_records(tmp_path):
+    """Continued by fewer steps than `every`, it has none; it goes on from its file all the same."""
+    begun = da.simulate(OSCILLATOR, da.Midpoint(), h=0.1, steps=5, start=oscillation(), every=100)
+    assert len(begun) == 0
+    back = da.load(begun.save(tmp_path / "run.nc"))
+    assert same(begun, back) and back.records.shape == begun.records.shape
+    on = da.simulate(OSCILLATOR, da.Midpoint(), h=0.1, steps=5, start=back)
+    assert np.array_equal(on.records, oscillation(15).records[:, 10:])
+
+
 def test_a_dataset_written_by_xarray_is_a_run(tmp_path):
     run, path = oscillation(), tmp_path / "run.nc"
     run.dataset.to_netcdf(path, engine="scipy", format="NETCDF3_64BIT")
