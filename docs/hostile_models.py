@@ -6,6 +6,7 @@ Everything here is data as a file holds it (nested lists of names and numbers), 
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
 from random import Random
 from typing import Any
 
@@ -119,8 +120,11 @@ def deep(rng: Random) -> Any:
     return Text(f'["{head}", ' * count + json.dumps(X) + "]" * count)
 
 
-class Text(str):
+@dataclass
+class Text:
     """JSON as it stands in the file."""
+
+    text: str
 
 
 def long_number(rng: Random) -> Any:
@@ -285,18 +289,14 @@ HOSTILE = (
 
 
 def written(data: Any) -> str:
-    """As JSON, with texts of the kind `Text` as they stand."""
+    """As JSON, with `Text` as it stands."""
     marks: list[str] = []
 
-    def marked(e: Any) -> Any:
-        if isinstance(e, Text):
-            marks.append(e)
-            return f"\0{len(marks) - 1}\0"
-        if isinstance(e, list):
-            return [marked(a) for a in e]
-        return {k: marked(a) for k, a in e.items()} if isinstance(e, dict) else e
+    def marked(part: Text) -> str:
+        marks.append(part.text)
+        return f"\0{len(marks) - 1}\0"
 
-    text = json.dumps(marked(data))
+    text = json.dumps(data, default=marked)
     for i, mark in enumerate(marks):
         text = text.replace(json.dumps(f"\0{i}\0"), mark)
     return text

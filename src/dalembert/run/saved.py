@@ -108,7 +108,7 @@ def _run(file: File) -> Trajectory:
     kind = _text(given, "model_kind", 100)
     if kind not in ("System", "DiscreteSystem"):
         raise ValueError(f"it has a model of the kind {kind!r}")
-    arrays = _arrays(file)
+    arrays = _arrays(file, len(_json(given, "columns", list)))
     if version > 1 and given.get("checksum") != checksum(given, arrays):
         raise ValueError("its contents do not match its checksum")
     if version == 1:
@@ -173,8 +173,11 @@ def _json(given: Mapping[str, Any], name: str, kind: type, longest: int = TEXT) 
 
 
 # arrays
-def _arrays(file: File) -> dict[str, Array]:
-    """All arrays that are read, by their names in the file; `status` is where no coordinate has that name."""
+def _arrays(file: File, width: int) -> dict[str, Array]:
+    """All arrays that are read, by their names in the file; `status` is where no coordinate has that name.
+
+    Empty arrays are not in a file: a run of fewer steps than `every` may have no records.
+    """
     names = {name: "f8" for name in ARRAYS if name in file}
     names.pop("status" if "run.status" in names else "run.status", None)
     axes = {"run.carry": 2, "run.records": 3, "run.watched": 3}
@@ -189,6 +192,8 @@ def _arrays(file: File) -> dict[str, Array]:
     for name in names:
         count = 2 if halves and name == "run.last_step" else axes.get(name, 1)
         found[name] = file.array(name, "i4" if name in narrow else "f8", count)
+    if "run.residual" in found and "time" not in found and "run.records" not in found:
+        found |= {"time": np.zeros(0), "run.records": np.zeros((len(found["run.residual"]), 0, width))}
     for name in ("status", *ARRAYS):
         if name not in found and name not in ("run.status", "run.watched") and f"run.{name}" not in found:
             raise ValueError(f"it has no {name}")
@@ -229,8 +234,8 @@ def _check_steps(given: Mapping[str, Any], time: Array, last: Array) -> None:
     h, every, begin = _real(given, "h"), _whole(given, "every", 1), _whole(given, "first_step", 0)
     first = -(-begin // every)
     expected = _real(given, "t0") + h * (every * first)
-    if h <= 0 or not math.isclose(time[0], expected, rel_tol=1e-9, abs_tol=1e-6 * h):
-        raise ValueError(f"its first record is at {time[0]:g}, and step {begin} of {h:g} at {expected:g}")
+    if h <= 0 or not all(math.isclose(t, expected, rel_tol=1e-9, abs_tol=1e-6 * h) for t in time[:1]):
+        raise ValueError(f"its first record is not at {expected:g}, where step {begin} of {h:g} is")
     if int(last.max()) > every * (first + len(time)):
         raise ValueError("it has fewer records than steps")
 
