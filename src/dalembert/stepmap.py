@@ -10,6 +10,8 @@ knows about machines, nothing below knows about mechanics.
 
 from __future__ import annotations
 
+import math
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -88,6 +90,7 @@ class StepMap:
     def __post_init__(self) -> None:
         if len(self.update) != len(self.state):
             raise ValueError(f"{self.name}: {len(self.state)} state variables but {len(self.update)} updates.")
+        self._check_names()
         known = {TIME, STEP, *self.state, *self.parameters}
         for block in self.blocks:
             self._check("guess", block.guess, known)
@@ -95,6 +98,16 @@ class StepMap:
             self._check("residual", block.residual, known)
         self._check("update", (*self.update, *self.outputs.values()), known)
         self._check("guard", (e for g in self.guards for place in g.places for e in place), known)
+
+    def _check_names(self) -> None:
+        """A name stands for one thing; time may be an input of a map, but is never sought or constant."""
+        names = Counter((*self.state, *self.parameters, *self.unknowns))
+        names.update((STEP, *(n for n in (*self.parameters, *self.unknowns) if n == TIME)))
+        twice = sorted(n for n, count in names.items() if count > 1)
+        if twice:
+            raise ValueError(f"{self.name}: the name {twice[0]} stands for two things. Every name stands for one.")
+        if not self.substeps or not all(math.isfinite(s) for s in self.substeps):
+            raise ValueError(f"{self.name}: substeps = {self.substeps}. Expected one or more numbers.")
 
     def _check(self, role: str, expressions: Iterable[Fast], known: set[str]) -> None:
         unknown = free_names(expressions) - known

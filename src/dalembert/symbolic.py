@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from functools import lru_cache, reduce
+from functools import lru_cache
 from typing import Any
 
 import sympy
-from sympy import ITE, Abs, And, Heaviside, Max, Min, Not, Or, Piecewise, sign
+from sympy import ITE, Abs, And, Heaviside, Max, Min, Not, Or, sign
 
 Fast = Any
 """A SymEngine expression."""
@@ -21,30 +21,33 @@ Vector = Any
 """A column of SymEngine expressions, with the arithmetic of vectors."""
 
 
-def _branches(expression: sympy.Expr) -> sympy.Expr:
-    """Write kinks as Piecewise, whose derivative both SymPy and SymEngine know."""
-    if not expression.has(Abs, sign, Max, Min, Heaviside, ITE):
-        return expression
-
-    def extreme(relation: Any) -> Any:
-        def fold(*args: sympy.Expr) -> sympy.Expr:
-            return reduce(lambda best, a: _piecewise((a, relation(a, best)), (best, True)), args)
-
-        return fold
-
-    return (
-        expression.replace(Abs, lambda u: _piecewise((u, u >= 0), (-u, True)))
-        .replace(sign, lambda u: _piecewise((1, u > 0), (-1, u < 0), (0, True)))
-        .replace(Heaviside, lambda u, at: _piecewise((1, u > 0), (0, u < 0), (at, True)))
-        .replace(Max, extreme(sympy.Gt))
-        .replace(Min, extreme(sympy.Lt))
-        .replace(ITE, lambda a, b, c: Or(And(a, b), And(Not(a), c)))
-    )
+KINKS = (Abs, sign, Max, Min, Heaviside)
+"""Functions that become Piecewise, whose derivative both SymPy and SymEngine know."""
 
 
-def _piecewise(*pairs: Any) -> sympy.Expr:
-    """Unevaluated, because SymPy would fold nested branches into conditions that SymEngine does not know."""
-    return Piecewise(*pairs, evaluate=False)
+def _branches(kink: Any, args: Sequence[Fast]) -> Fast:
+    """A kink as Piecewise, of arguments that are converted already."""
+    import symengine
+
+    if isinstance(kink, Max | Min):
+        return _extreme(args, symengine.Gt if isinstance(kink, Max) else symengine.Lt)
+    u, above, below = args[0], symengine.Gt(args[0], 0), symengine.Lt(args[0], 0)
+    if isinstance(kink, Abs):
+        return symengine.Piecewise((u, symengine.Ge(u, 0)), (-u, True))
+    if isinstance(kink, Heaviside):
+        return symengine.Piecewise((1, above), (0, below), (args[1], True))
+    return symengine.Piecewise((1, above), (-1, below), (0, True))
+
+
+def _extreme(args: Sequence[Fast], relation: Any) -> Fast:
+    """The largest or smallest, by halves: one after the other would be nested as deeply as there are arguments."""
+    import symengine
+
+    if len(args) == 1:
+        return args[0]
+    middle = (len(args) + 1) // 2
+    best, a = _extreme(args[:middle], relation), _extreme(args[middle:], relation)
+    return symengine.Piecewise((a, relation(a, best)), (best, True))
 
 
 def fast(expression: Any) -> Fast:
@@ -61,9 +64,45 @@ def fast(expression: Any) -> Fast:
 
 @lru_cache(maxsize=1024)
 def _converted(expression: sympy.Basic) -> Fast:
+    """Kinks are converted from the inside out, each with symbols for those within it. SymPy is not asked about branches:
+    it would fold nested ones and search for their signs, which takes hours where there are many.
+    """
     import symengine
 
-    return symengine.sympify(_branches(expression))
+    found = parts(expression)
+    if any(isinstance(e, ITE) for e in found):
+        expression = expression.replace(ITE, lambda a, b, c: Or(And(a, b), And(Not(a), c)))
+        found = parts(expression)
+    stands: dict[Any, sympy.Symbol] = {}
+    values: dict[Fast, Fast] = {}
+
+    def convert(e: Any) -> Fast:
+        plain = symengine.sympify(e.xreplace(stands) if stands else e)
+        inside = {s: values[s] for s in plain.free_symbols if s in values} if stands else {}
+        return plain.subs(inside) if inside else plain
+
+    for kink in (e for e in found if isinstance(e, KINKS)):
+        value = _branches(kink, [convert(a) for a in kink.args])
+        stands[kink] = sympy.Symbol(f"kink.{len(stands)}", real=True)
+        values[symengine.Symbol(stands[kink].name)] = value
+    return convert(expression)
+
+
+def parts(expression: Any) -> list[Any]:
+    """The different parts of an expression, those within others before them; every part once, without recursion."""
+    seen: set[int] = set()
+    found, waiting = [], [(expression, False)]
+    while waiting:
+        e, inside = waiting.pop()
+        if id(e) in seen:
+            continue
+        if not inside and e.args:
+            waiting.append((e, True))
+            waiting += [(a, False) for a in e.args]
+            continue
+        seen.add(id(e))
+        found.append(e)
+    return found
 
 
 def slow(expression: Fast, symbols: Iterable[sympy.Symbol]) -> sympy.Expr:
@@ -199,6 +238,18 @@ def _has_terms(factor: Fast) -> bool:
     return bool(
         factor.is_Add or (factor.is_Pow and factor.args[0].is_Add and factor.args[1].is_Integer and factor.args[1] > 0)
     )
+
+
+def numpy_function(arguments: Sequence[Any], expressions: Any, cse: bool = False) -> Any:
+    """The function of arrays that SymPy writes for an expression, a matrix or a list; arguments may be in groups.
+
+    The symbols are replaced by others, because SymPy writes a parameter called pi, or sin, like the constant or the function.
+    """
+    plain: dict[Any, Any] = {s: sympy.Dummy() for s in sympy.flatten(arguments)}
+    own = [[plain[s] for s in a] if isinstance(a, list | tuple) else plain[a] for a in arguments]
+    listed = isinstance(expressions, list)
+    told = [e.xreplace(plain) for e in expressions] if listed else expressions.xreplace(plain)
+    return sympy.lambdify(own, told, "numpy", cse=cse)
 
 
 def vectorised(symbols: Sequence[Any], expressions: Sequence[Any]) -> Any:

@@ -1,24 +1,79 @@
-"""Object code kept on disk, so that the second process need not compile."""
+"""Object code kept on disk, so that the second process need not compile.
+
+Whoever can write into the folder decides what this process executes. So nothing is read from, or written to, a folder that
+others own, can write or can replace, and no file is loaded but a regular one of this user with the checksum of what was
+asked for. Everything is checked on open descriptors and read from them, never by path again.
+"""
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import os
-import tempfile
-from contextlib import suppress
+import secrets
+import stat
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
+
+MEGABYTES = 256
+"""What the folder may hold; DALEMBERT_CACHE_SIZE is another number of megabytes."""
+
+TEMPORARY = ".writing-"
+"""How the names of files begin that are being written."""
+
+POSIX = os.name == "posix"
+"""Elsewhere owners and modes mean something else, and nothing is kept."""
+
+if POSIX:
+    import fcntl
+
+    _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+    _READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+    _WRITE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+
+_LINKS = 40
+"""Links on the way to the folder, after which they are taken for a circle."""
+
+_FORMAT = b"dalembert object code 2\n"
+
+_told: set[str] = set()
+"""The folders about which a warning was given."""
+
+
+_room: dict[str, int] = {}
+"""How much this process may write into a folder before it looks again how full it is."""
+
+
+class _Refused(Exception):
+    """Why something in the cache is not trusted."""
 
 
 def folder() -> Path | None:
     """Where object code is kept; DALEMBERT_CACHE moves it, and an empty DALEMBERT_CACHE turns it off."""
     chosen = os.environ.get("DALEMBERT_CACHE")
-    if chosen == "":
+    if chosen == "" or not POSIX:
         return None
     if chosen:
-        return Path(chosen)
-    base = os.environ.get("XDG_CACHE_HOME")
-    return (Path(base) if base else Path.home() / ".cache") / "dalembert"
+        path = os.path.expanduser(chosen)
+        return None if path.startswith("~") else Path(os.path.abspath(path))
+    base = os.environ.get("XDG_CACHE_HOME", "")
+    if not os.path.isabs(base):
+        home = os.environ.get("HOME") or os.path.expanduser("~")
+        base = os.path.join(home, ".cache")
+    return Path(base, "dalembert") if os.path.isabs(base) else None
+
+
+def limit() -> int:
+    """How many bytes the folder may hold."""
+    given = os.environ.get("DALEMBERT_CACHE_SIZE", "")
+    try:
+        return int(float(given or MEGABYTES) * 2**20)
+    except (ValueError, OverflowError):
+        _warn(f"DALEMBERT_CACHE_SIZE = {given!r} is not a number of megabytes; {MEGABYTES} are used.")
+        return MEGABYTES * 2**20
 
 
 @cache
@@ -34,30 +89,231 @@ def key(*parts: str) -> str:
     """The name under which something that depends on all of `parts` is kept."""
     digest = hashlib.sha256(engine_digest().encode())
     for part in parts:
-        digest.update(len(part).to_bytes(8, "little") + part.encode())
+        text = part.encode("utf-8", "surrogatepass")
+        digest.update(len(text).to_bytes(8, "little") + text)
     return digest.hexdigest()
 
 
 def fetch(name: str) -> bytes | None:
     """What was kept under a name, or None; damaged files count as absent."""
-    home = folder()
-    if home is None:
-        return None
-    try:
-        stored = (home / name).read_bytes()
-    except OSError:
-        return None
-    check, code = stored[:32], stored[32:]
-    return code if hashlib.sha256(code).digest() == check else None
+    with suppress(OSError), _opened(make=False) as home:
+        return None if home is None else _read(home, name)
+    return None
 
 
 def keep(name: str, code: bytes) -> None:
     """Keep object code; a disk that refuses is no reason to fail."""
-    home = folder()
-    if home is None:
+    with suppress(OSError), _opened(make=True) as home:
+        if home is not None and len(code) <= limit():
+            _write(home, name, _FORMAT + _check(name, code) + code)
+            where, most = str(folder()), limit()
+            _room[where] = _room.get(where, 0) - len(code)
+            if _room[where] < 0:  # a look at all entries takes longer than writing one
+                _room[where] = min(_tidy(home, most), most // 16)
+
+
+def _check(name: str, code: bytes) -> bytes:
+    """The checksum of an entry. The name, a digest of everything the code depends on, is part of it."""
+    return hashlib.sha256(_FORMAT + name.encode() + b"\n" + code).digest()
+
+
+@contextmanager
+def _opened(make: bool) -> Iterator[int | None]:
+    """A descriptor of the folder; None, with a warning, if it is not trusted."""
+    path = folder()
+    if path is None:
+        yield None
         return
-    with suppress(OSError):
-        home.mkdir(parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile(dir=home, delete=False) as file:
-            file.write(hashlib.sha256(code).digest() + code)
-        os.replace(file.name, home / name)
+    home = None
+    try:
+        if make:
+            _make(path)
+        home = _trusted_folder(path)
+    except _Refused as why:
+        _warn(
+            f"compiled code is not kept in {path}: {why}. Whoever can write there decides what is executed. Make it a folder "
+            f"of yours (chmod 700), or set DALEMBERT_CACHE to another one, or to nothing."
+        )
+    try:
+        yield home
+    finally:
+        if home is not None:
+            os.close(home)
+
+
+def _make(path: Path) -> None:
+    """Make the folder and what is missing above it, for this user alone."""
+    with suppress(FileNotFoundError):  # what is missing is looked at once it is there
+        _check_way(path)
+    for part in (*reversed(path.parents), path):
+        if not part.exists():
+            with suppress(FileExistsError):
+                part.mkdir(mode=0o700)
+
+
+def _trusted_folder(path: Path) -> int:
+    """The folder, opened; its owner and mode are those of what is open, whatever the path leads to later."""
+    try:
+        if stat.S_ISLNK(os.lstat(path).st_mode):
+            raise _Refused("it is a link")
+        _check_way(path)
+        home = os.open(path, _FOLDER)
+    except NotADirectoryError:
+        raise _Refused("it is not a folder") from None
+    try:
+        _check_owner(os.fstat(home))
+    except _Refused:
+        os.close(home)
+        raise
+    return home
+
+
+def _check_owner(found: os.stat_result) -> None:
+    if found.st_uid != os.geteuid():
+        raise _Refused(f"it belongs to user {found.st_uid}, not to user {os.geteuid()}, who runs this")
+    if found.st_mode & 0o022:
+        raise _Refused(f"others can write it (its mode is {stat.S_IMODE(found.st_mode):04o})")
+
+
+def _check_way(path: Path) -> None:
+    """Refuse a path of which others can replace a part: a folder they own or can write, unless it is sticky like /tmp."""
+    ours, links = {0, os.geteuid()}, 0
+    at, left = "/", [p for p in reversed(os.path.abspath(path).split("/")) if p]
+    while left:
+        above = os.lstat(at)
+        if above.st_uid not in ours:
+            raise _Refused(f"{at} belongs to user {above.st_uid}")
+        sticky = above.st_mode & stat.S_ISVTX
+        if above.st_mode & 0o022 and not (sticky or _is_private(above)):
+            raise _Refused(f"others can write {at}, and so replace what is in it")
+        part = left.pop()
+        if part == "..":
+            at = os.path.dirname(at)
+            continue
+        inside = os.path.join(at, part)
+        found = os.lstat(inside)
+        if found.st_uid not in ours:
+            raise _Refused(f"{inside} belongs to user {found.st_uid}")
+        if not stat.S_ISLNK(found.st_mode):
+            at = inside
+            continue
+        links += 1
+        if links > _LINKS:
+            raise _Refused(f"{inside} is one of more than {_LINKS} links")
+        target = os.readlink(inside)
+        at = "/" if target.startswith("/") else at
+        left += [p for p in reversed(target.split("/")) if p not in ("", ".")]
+
+
+def _is_private(found: os.stat_result) -> bool:
+    """Whether only the group of a folder can write it and that group is the user's own: many systems give each user one."""
+    import grp
+    import pwd
+
+    try:
+        user, group = pwd.getpwuid(os.geteuid()), grp.getgrgid(found.st_gid)
+    except KeyError:
+        return False
+    return not found.st_mode & 0o002 and group.gr_name == user.pw_name and set(group.gr_mem) <= {user.pw_name}
+
+
+def _read(home: int, name: str) -> bytes | None:
+    """The code of an entry, if the open file is one of ours and holds what was kept under that name."""
+    try:
+        file = os.open(name, _READ, dir_fd=home)
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        if error.errno in (errno.ELOOP, errno.ENXIO):
+            _warn_of(name, "it is a link or a socket")
+        return None
+    try:
+        found = os.fstat(file)
+        if not stat.S_ISREG(found.st_mode):
+            raise _Refused("it is not a regular file")
+        _check_owner(found)
+        if found.st_nlink != 1:
+            raise _Refused("it has several names (hard links)")
+        if found.st_size > limit():
+            return None
+        stored = b"".join(iter(lambda: os.read(file, 2**20), b""))
+        with suppress(OSError):
+            os.utime(file)  # the oldest used are removed first
+    except _Refused as why:
+        _warn_of(name, str(why))
+        return None
+    finally:
+        os.close(file)
+    check, code = stored[len(_FORMAT) : len(_FORMAT) + 32], stored[len(_FORMAT) + 32 :]
+    return code if stored.startswith(_FORMAT) and code and check == _check(name, code) else None
+
+
+def _write(home: int, name: str, content: bytes) -> None:
+    """Write an entry under a name of its own, then give it its name: whoever reads meets all of it or nothing."""
+    temporary = f"{TEMPORARY}{secrets.token_hex(8)}"
+    file = os.open(temporary, _WRITE, 0o600, dir_fd=home)
+    try:
+        with suppress(OSError):
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)  # says that its writer is alive
+        left = memoryview(content)
+        while left:
+            left = left[os.write(file, left) :]
+        os.replace(temporary, name, src_dir_fd=home, dst_dir_fd=home)
+    except BaseException:
+        with suppress(OSError):
+            os.unlink(temporary, dir_fd=home)
+        raise
+    finally:
+        os.close(file)
+
+
+def _tidy(home: int, most: int) -> int:
+    """Remove what killed processes left half written and, if there is more than the limit, what was used longest ago.
+
+    Gives the room that is left.
+    """
+    entries = []
+    with os.scandir(home) as listed:
+        for entry in listed:
+            with suppress(OSError):
+                found = entry.stat(follow_symlinks=False)
+                if entry.name.startswith(TEMPORARY):
+                    _remove_abandoned(home, entry.name)
+                elif stat.S_ISREG(found.st_mode) and _is_entry(entry.name):
+                    entries.append((found.st_mtime_ns, found.st_size, entry.name))
+    total = sum(size for _, size, _ in entries)
+    aim = most - most // 8 if total > most else most  # some room, so that not every entry has to make its own
+    for _, size, name in sorted(entries):
+        if total <= aim:
+            break
+        with suppress(OSError):
+            os.unlink(name, dir_fd=home)
+            total -= size
+    return most - total
+
+
+def _is_entry(name: str) -> bool:
+    """Whether a file has a name that `key` makes; nothing else is removed."""
+    return len(name) == 64 and not set(name) - set("0123456789abcdef")
+
+
+def _remove_abandoned(home: int, name: str) -> None:
+    """Remove a file that was being written, unless its writer still holds the lock on it."""
+    file = os.open(name, _READ, dir_fd=home)
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        os.unlink(name, dir_fd=home)
+    finally:
+        os.close(file)
+
+
+def _warn_of(name: str, why: str) -> None:
+    _warn(f"the file {name[:12]}... in the cache {folder()} is not used: {why}. It is compiled anew and replaced.")
+
+
+def _warn(text: str) -> None:
+    """Warn once for each folder."""
+    where = str(folder())
+    if where not in _told:
+        _told.add(where)
+        warnings.warn(text, RuntimeWarning, stacklevel=2)

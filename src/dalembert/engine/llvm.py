@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import ctypes
+import os
+import sys
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from functools import cache
@@ -188,6 +191,33 @@ _C_TYPES: dict[str, Any] = {
 }
 
 
+LOCK = threading.RLock()
+"""Held by whoever uses LLVM, and while this process forks."""
+
+
+_held: list[Any] = []
+"""What is held while this process forks."""
+
+
+def _hold() -> None:
+    """Wait until no other thread is inside LLVM: the locks it holds there would never be released in a forked child."""
+    library = getattr(sys.modules.get("llvmlite.binding.ffi"), "lib", None)
+    own = getattr(library, "_lock", None)  # llvmlite's: objects are disposed of under this one only
+    for lock in (LOCK, own):
+        if lock is not None:
+            lock.__enter__()
+            _held.append(lock)
+
+
+def _let_go() -> None:
+    while _held:
+        _held.pop().__exit__(None, None, None)
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=_hold, after_in_parent=_let_go, after_in_child=_let_go)
+
+
 @cache
 def _ready() -> None:
     """Once: LLVM for this processor, with the C library's mathematics within reach."""
@@ -216,48 +246,64 @@ def _target(opt: int = 3) -> Any:
 @cache
 def processor() -> str:
     """What compiled code depends on besides its source: the tools that make it and the processor."""
-    import llvmlite
-    import llvmlite.binding as llvm
-    import symengine
+    with LOCK:
+        import llvmlite
+        import llvmlite.binding as llvm
+        import symengine
 
-    tools = f"llvmlite {llvmlite.__version__} symengine {symengine.__version__}"
-    return f"{tools} {llvm.get_host_cpu_name()} {llvm.get_host_cpu_features().flatten()}"
+        tools = f"llvmlite {llvmlite.__version__} symengine {symengine.__version__}"
+        return f"{tools} {llvm.get_host_cpu_name()} {llvm.get_host_cpu_features().flatten()}"
 
 
 def compile_module(text: str) -> bytes:
     """LLVM IR -> optimised object code."""
-    import llvmlite.binding as llvm
-
     # Code this long is straight-line arithmetic, shared and hoisted already. The optimiser takes seconds over it, and
     # steps of a chain of 20 links are then 1.7 times as fast: not worth the wait below some 10^5 steps.
     long = text.count("\n") > LONG
-    machine = _target(0 if long else 3)
     if any(f"@{own}(" in text for own in _OWN.values()):
         text += from_library() if long else sine_and_cosine()
-    module = llvm.parse_assembly(text)
-    module.verify()
-    builder = llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options())
-    inliner, passes = llvm.create_new_module_pass_manager(), llvm.create_new_function_pass_manager()
-    inliner.add_always_inliner_pass()
-    inliner.run(module, builder)
-    for name in _FEW if long else _PASSES:
-        getattr(passes, f"add_{name}_pass")()
-    for function in module.functions:
-        if not function.is_declaration:
-            passes.run(function, builder)
-    code: bytes = machine.emit_object(module)
+    with LOCK:
+        import llvmlite.binding as llvm
+
+        machine = _target(0 if long else 3)
+        module = llvm.parse_assembly(text)
+        module.verify()
+        builder = llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options())
+        inliner, passes = llvm.create_new_module_pass_manager(), llvm.create_new_function_pass_manager()
+        inliner.add_always_inliner_pass()
+        inliner.run(module, builder)
+        for name in _FEW if long else _PASSES:
+            getattr(passes, f"add_{name}_pass")()
+        for function in module.functions:
+            if not function.is_declaration:
+                passes.run(function, builder)
+        code: bytes = machine.emit_object(module)
     return code
+
+
+def is_object(code: bytes) -> bool:
+    """Whether bytes are an object file, to its end: LLVM's loader does not look. Only the format of Linux is looked into."""
+    if not code.startswith(b"\x7fELF"):
+        return code[:4] in (b"\xcf\xfa\xed\xfe", b"\xfe\xed\xfa\xcf")  # the format of macOS, from either end
+    if len(code) < 64 or code[4] != 2:  # its header; 64 bits
+        return False
+    order: Literal["little", "big"] = "little" if code[5] == 1 else "big"
+    table = int.from_bytes(code[40:48], order)
+    size, count = (int.from_bytes(code[at : at + 2], order) for at in (58, 60))
+    return count > 0 and table + size * count <= len(code)  # the table of sections is the last thing in the file
 
 
 def load(code: bytes, name: str, arguments: dict[str, str]) -> Any:
     """Object code -> a callable; the engine is kept alive by the callable."""
-    import llvmlite.binding as llvm
+    with LOCK:
+        import llvmlite.binding as llvm
 
-    engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), _target())
-    engine.add_object_file(llvm.ObjectFileRef.from_data(code))
-    engine.finalize_object()
-    function = ctypes.CFUNCTYPE(None, *(_C_TYPES[kind] for kind in arguments.values()))(
-        engine.get_function_address(name)
-    )
+        engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), _target())
+        engine.add_object_file(llvm.ObjectFileRef.from_data(code))
+        engine.finalize_object()
+        address = engine.get_function_address(name)
+    if not address:
+        raise RuntimeError(f"the object code has no function {name}.")
+    function = ctypes.CFUNCTYPE(None, *(_C_TYPES[kind] for kind in arguments.values()))(address)
     function.engine = engine  # type: ignore[attr-defined]
     return function

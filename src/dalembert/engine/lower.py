@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from hashlib import sha256
 from math import frexp, isfinite
 from typing import Any, NamedTuple
 
@@ -93,7 +94,8 @@ class _Builder:
         elif o.op in ("const", "add", "sub", "mul", "div", "neg", "fma") and self._fixed.issuperset(o.values):
             self._fixed.add(k)
             if o.op != "const" and all(v in self._pure for v in o.values):
-                self._pure[k] = f"{o.op}({', '.join(self._pure[v] for v in o.values)})"
+                text = f"{o.op}({', '.join(self._pure[v] for v in o.values)})"
+                self._pure[k] = text if len(text) <= 1000 else sha256(text.encode()).hexdigest()
 
     def constant(self, value: float) -> int:
         return self.put("const", float(value))
@@ -182,6 +184,8 @@ class _Builder:
         return total
 
     def value(self, e: Fast) -> int:
+        if e.is_Rational:  # not looked up: SymEngine hashes large numbers alike
+            return self._rational(e)
         key = self.exact, e
         if key not in self._seen:
             self._seen[key] = self._value(e)
@@ -191,8 +195,6 @@ class _Builder:
         kind = type(e).__name__
         if e.is_Symbol:
             return self.put("input", e.name)
-        if e.is_Rational:
-            return self._rational(e)
         if e.is_number and not e.is_Add and not e.is_Mul and not e.is_Pow:
             return self.constant(float(e))
         if e.is_Add:
@@ -404,4 +406,4 @@ def tape(expressions: Iterable[Fast], levels: Mapping[str, int], exact: int = 0)
 
 
 def _is_e(base: Fast) -> bool:
-    return bool(base.is_number and str(base) == "E")
+    return type(base).__name__ == "Exp1"

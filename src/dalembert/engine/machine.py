@@ -11,37 +11,22 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..errors import StartError
 from ..stepmap import StepMap
-from ..symbolic import Fast
 from . import cache, kernels
+from .arguments import check_extent, check_numbers, map_addresses, reals, run_addresses
 from .history import HISTORY
-from .llvm import LLVMEmitter, compile_module, load, processor
+from .identity import identity
+from .llvm import LLVMEmitter, compile_module, is_object, load, processor
 
 Array = NDArray[Any]
 
 
-def _text(stepmap: StepMap) -> str:
-    """Everything the machine code of a StepMap depends on."""
-    blocks = [(b.unknowns, [*map(_exact, b.residual)], [*map(_exact, b.guess)]) for b in stepmap.blocks]
-    outputs = [*map(_exact, stepmap.outputs.values())]
-    update = [*map(_exact, stepmap.update)]
-    guards = [(g.kind, [[*map(_exact, place)] for place in g.places]) for g in stepmap.guards]
-    return repr((stepmap.state, stepmap.parameters, blocks, update, outputs, stepmap.substeps, guards))
-
-
-def _exact(expression: Fast) -> str:
-    """An expression as text; SymEngine prints 15 digits of a real number, which does not tell it from its neighbours."""
-    import symengine
-
-    reals = expression.atoms(symengine.RealDouble)
-    return str(expression.xreplace({r: symengine.Symbol(float(r).hex()) for r in reals}) if reals else expression)
-
-
 @lru_cache(maxsize=256)
-def _function(kind: str, text: str, emit: Callable[[LLVMEmitter], None], arguments: tuple[tuple[str, str], ...]) -> Any:
-    name = cache.key(kind, text, processor())
+def _function(kind: str, what: str, emit: Callable[[LLVMEmitter], None], arguments: tuple[tuple[str, str], ...]) -> Any:
+    name = cache.key(kind, what, processor())
     code = cache.fetch(name)
-    if code is None:
+    if code is None or not is_object(code):
         emitter = LLVMEmitter(kind, dict(arguments))
         emit(emitter)
         code = compile_module(emitter.module())
@@ -50,7 +35,7 @@ def _function(kind: str, text: str, emit: Callable[[LLVMEmitter], None], argumen
 
 
 class _Emit:
-    """An emitting function that compares equal to any other: the text beside it is what identifies the code."""
+    """An emitting function that compares equal to any other: the identity beside it is what the code depends on."""
 
     def __init__(self, emit: Callable[[LLVMEmitter, StepMap], None], stepmap: StepMap):
         self._emit, self._stepmap = emit, stepmap
@@ -82,7 +67,7 @@ class Stepper:
     def __init__(self, stepmap: StepMap):
         self.stepmap = stepmap
         arguments = tuple(kernels.RUN_ARGUMENTS.items())
-        self._call = _function("run", _text(stepmap), _Emit(kernels.emit_run, stepmap), arguments)
+        self._call = _function("run", identity(stepmap), _Emit(kernels.emit_run, stepmap), arguments)
 
     @property
     def width(self) -> int:
@@ -92,6 +77,11 @@ class Stepper:
     def carry(self, state: Array, seed: Array | None = None) -> Array:
         """What lanes carry at the beginning: their state (what it lacks is zero), and the solution to expect, if known."""
         lanes, n = len(state), len(self.stepmap.sought)
+        if state.ndim != 2 or state.shape[1] > len(self.stepmap.state):
+            raise StartError(
+                f"{self.stepmap.name}: a state of shape {state.shape}. Expected rows of {len(self.stepmap.state)} numbers: "
+                f"{', '.join(self.stepmap.state)}."
+            )
         carry = np.zeros((lanes, kernels.carry_width(self.stepmap)))
         carry[:, : state.shape[1]] = state
         if seed is not None and n:
@@ -107,14 +97,15 @@ class Stepper:
         *, begin: int, steps: int, every: int, closing: bool, row: int, t0: float, h: float,
     ) -> None:  # fmt: skip
         """Advance all lanes in place; `out` has shape (lanes, rows, width) and is written from `row` on."""
+        carried, rows, records, codes, rho = run_addresses(self.stepmap, carry, parameters, out, status, residual)
+        extent = check_extent(begin, steps, every, closing, row, out.shape[1])
+        t0, h = check_numbers(t0=t0, h=h)
+        stride = len(self.stepmap.parameters)
 
         def call(first: int, last: int) -> None:
-            self._call(
-                carry.ctypes.data, parameters.ctypes.data, parameters.shape[1], out.ctypes.data, status.ctypes.data,
-                residual.ctypes.data, first, last, begin, steps, every, int(closing), row, out.shape[1], t0, h,
-            )  # fmt: skip
+            self._call(carried, rows, stride, records, codes, rho, first, last, *extent, t0, h)
 
-        _spread(call, len(carry), len(carry) * (steps + 1))
+        _spread(call, len(carry), len(carry) * (extent[1] + 1))
 
 
 class PointMap:
@@ -123,22 +114,21 @@ class PointMap:
     def __init__(self, stepmap: StepMap):
         self.stepmap = stepmap
         arguments = tuple(kernels.APPLY_ARGUMENTS.items())
-        self._call = _function("apply", _text(stepmap), _Emit(kernels.emit_apply, stepmap), arguments)
+        self._call = _function("apply", identity(stepmap), _Emit(kernels.emit_apply, stepmap), arguments)
 
     def __call__(self, inputs: Array, parameters: Array, h: float = 1.0, t: float = 0.0) -> tuple[Array, Array]:
         """Outputs (points, outputs) and status (points); parameters are one row for all points or one row each."""
-        inputs = np.ascontiguousarray(inputs, dtype=float)
-        parameters = np.ascontiguousarray(parameters, dtype=float)
-        points = len(inputs)
-        out = np.full((points, len(self.stepmap.outputs)), np.nan)
-        status = np.zeros(points, dtype=np.int64)
-        stride = parameters.shape[1] if len(parameters) == points and points > 1 else 0
+        name, stride = self.stepmap.name, len(self.stepmap.parameters)
+        points = reals(inputs, f"{name}, inputs", len(self.stepmap.state))
+        rows = reals(parameters, f"{name}, parameters", stride)
+        out = np.full((len(points), len(self.stepmap.outputs)), np.nan)
+        status = np.zeros(len(points), dtype=np.int64)
+        addresses = map_addresses(self.stepmap, points, rows, out, status)
+        stride = stride if len(rows) == len(points) else 0
+        t, h = check_numbers(t=t, h=h)
 
         def call(first: int, last: int) -> None:
-            self._call(
-                inputs.ctypes.data, parameters.ctypes.data, stride, out.ctypes.data, status.ctypes.data,
-                first, last, t, h,
-            )  # fmt: skip
+            self._call(*addresses[:2], stride, *addresses[2:], first, last, t, h)
 
-        _spread(call, points, points)
+        _spread(call, len(points), len(points))
         return out, status

@@ -19,7 +19,7 @@ from ..decide.sample import drawn
 from ..errors import ModelError, ModelWarning, told
 from ..symbolic import fast, free_names, gradient, jacobian, number, slow, substitute
 from . import sizes
-from .coordinates import Acceleration, Coordinate, Entropy, Momentum, Parameter, Slot, time
+from .coordinates import Acceleration, Coordinate, Entropy, Momentum, Parameter, Slot, check_name, time
 from .scales import system_scales
 
 if TYPE_CHECKING:
@@ -128,8 +128,9 @@ def coordinates(given: Any) -> tuple[Coordinate, ...]:
                 f"coordinates: {told(q)} ({'a SymPy function' if function else type(q).__name__}) is not a coordinate. "
                 f'Make it with {name} = dalembert.coordinates("{name}").{moving}'
             )
+        check_name("coordinates", q)
     for q in listed:
-        if listed.count(q) > 1:
+        if [other.name for other in listed].count(q.name) > 1:
             raise ModelError(f"coordinates: the name {q.name} occurs twice. Each coordinate is listed once.")
     return listed
 
@@ -139,6 +140,7 @@ def parameters(expressions: Iterable[Expr], coords: Sequence[Coordinate]) -> tup
     found = {s for e in expressions for s in e.free_symbols if isinstance(s, Parameter)}
     by_name: dict[str, sympy.Symbol] = {q.name: q for q in coords}
     for p in sorted(found, key=lambda p: (p.name, str(p.assumptions0))):
+        check_name("parameters", p)
         other = by_name.setdefault(p.name, p)
         if other is not p and isinstance(other, Coordinate):
             raise ModelError(f"the name {p.name} is used for a coordinate and for a parameter. Rename one of them.")

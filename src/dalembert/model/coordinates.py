@@ -239,6 +239,12 @@ class Parameter(_Mark):
     _place = 0
 
 
+class Letter(Parameter):
+    """A parameter that stands for a number of a system, `number.1`."""
+
+    __slots__ = ()
+
+
 class _Time(_Mark):
     __slots__ = ()
 
@@ -294,16 +300,21 @@ def _named(kind: str, names: Any, cls: type[Symbol], assumptions: dict[str, bool
             f'{kind}({told(names)}): {why}. Give names separated by spaces: {kind}("x y theta").'
         ) from None
     for symbol in made if isinstance(made, tuple) else (made,):
-        if not (symbol.name.isidentifier() and symbol.name.isascii()):
-            raise ModelError(
-                f"{kind}: {symbol.name!r} is not a name. Names are ASCII letters, digits and underscores, beginning with a "
-                f'letter, separated by spaces: {kind}("x y theta"). Greek letters are spelled out and printed as letters.'
-            )
-        if kind != "parameters" and symbol.name in RESERVED:
-            raise ModelError(f"{kind}: the name {symbol.name!r} is that of an axis of every dataset. Use another name.")
-        if symbol.name == time.name:
-            raise ModelError(f'{kind}: the name "t" is taken by time. Use `dalembert.time` for time, or another name.')
+        check_name(kind, symbol)
     return made
+
+
+def check_name(kind: str, symbol: Symbol) -> None:
+    """Refuse a name that is none, or that something else has. Systems ask too: a symbol can be made without its maker."""
+    if not (symbol.name.isidentifier() and symbol.name.isascii()) and not isinstance(symbol, Letter):
+        raise ModelError(
+            f"{kind}: {symbol.name!r} is not a name. Names are ASCII letters, digits and underscores, beginning with a "
+            f'letter, separated by spaces: {kind}("x y theta"). Greek letters are spelled out and printed as letters.'
+        )
+    if kind != "parameters" and symbol.name in RESERVED:
+        raise ModelError(f"{kind}: the name {symbol.name!r} is that of an axis of every dataset. Use another name.")
+    if symbol.name == time.name:
+        raise ModelError(f'{kind}: the name "t" is taken by time. Use `dalembert.time` for time, or another name.')
 
 
 def coordinates(names: str) -> Any:

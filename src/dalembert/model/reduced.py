@@ -17,6 +17,7 @@ from ..decide.sample import points_where
 from ..errors import ModelError
 from ..shown import Part, Shown
 from ..symbolic import fast, jacobian, number
+from .checks import expression
 from .coordinates import Coordinate, Parameter
 from .laws import Verdict
 from .system import System
@@ -59,6 +60,10 @@ class Reduced(Shown):
         plain = {
             s for e in self._expressions() for s in e.free_symbols if type(s) in (Symbol, *map(type, self.constants))
         }
+        if len({s.name for s in plain}) < len(plain):
+            raise ModelError(
+                f"{name}: two symbols have the same name and different assumptions. Make each symbol once."
+            )
         own = {s: Parameter(s.name, **({"positive": True} if s.is_positive else {})) for s in plain}
         F = {} if self.potential is not None else {q: f.xreplace(own) for q, f in self.forces.items()}
         W = 0 if self.potential is None else self.potential.xreplace(own)
@@ -69,7 +74,7 @@ class Reduced(Shown):
 
     def recover(self, values: Mapping[Symbol, Any]) -> dict[Symbol, Expr]:
         """All variables of state at a position, from {x: ..., constants: ...}: numbers or expressions."""
-        at = {k: sympy.sympify(v) for k, v in values.items()}
+        at = {k: expression(v, "recover") for k, v in values.items()}
         return {v: e.xreplace(at) for v, e in self.recovered.items()}
 
     def _expressions(self) -> list[Expr]:

@@ -52,22 +52,22 @@ _KINKS = (sympy.Abs, sympy.Max, sympy.Min, sympy.sign, sympy.Heaviside, sympy.Pi
 
 def extent(expression: sympy.Basic) -> tuple[int, int, int]:
     """The number of nodes, repeated parts counted each time, of levels, and of levels of kinks; without recursion."""
-    known: dict[sympy.Basic, tuple[int, int, int]] = {}
+    known: dict[int, tuple[int, int, int]] = {}  # by identity: the hash of an expression is recursive
     stack: list[sympy.Basic] = [expression]
     while stack:
         node = stack[-1]
-        missing = [a for a in node.args if a not in known]
+        missing = [a for a in node.args if id(a) not in known]
         if missing:
             stack.extend(missing)
             continue
         stack.pop()
-        parts = [known[a] for a in node.args]
+        parts = [known[id(a)] for a in node.args]
         depth, kinks = (max((p[k] for p in parts), default=0) for k in (1, 2))
         size = sum(p[0] for p in parts)
-        known[node] = 1 + size, 1 + depth, kinks + isinstance(node, _KINKS)
+        known[id(node)] = 1 + size, 1 + depth, kinks + isinstance(node, _KINKS)
         if not node.args or isinstance(node, sympy.Pow):
             _check_number(node)
-    return known[expression]
+    return known[id(expression)]
 
 
 def _check_number(node: sympy.Basic) -> None:

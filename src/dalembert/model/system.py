@@ -108,7 +108,7 @@ class System:
             constraints=rows,
             variations=_variations(variations, rows, q, checked),
         )
-        self._put(parameters=checks.parameters(self.expressions(), q), _typed=typed)
+        self._put(parameters=checks.parameters(self.expressions(), (*q, *S)), _typed=typed)
         if not _by_value:
             return
         thermo.check(self)

@@ -17,7 +17,7 @@ from sympy import Expr
 
 from ..decide.zero import vanishes
 from ..errors import ModelError, ModelWarning, told
-from .coordinates import Coordinate, Entropy
+from .coordinates import Coordinate, Entropy, check_name
 from .signs import sign_at_samples
 
 if TYPE_CHECKING:
@@ -38,6 +38,7 @@ def entropies(given: Any, taken: Sequence[Coordinate] = ()) -> tuple[Entropy, ..
             raise ModelError(
                 f'entropies: {told(S)} is not an entropy. Make it with {name} = dalembert.entropies("{name}").'
             )
+        check_name("entropies", S)
         if listed.count(S) > 1:
             raise ModelError(f"entropies: the name {S.name} occurs twice. Each entropy is listed once.")
         if any(q.name == S.name for q in taken):

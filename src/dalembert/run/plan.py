@@ -11,9 +11,10 @@ import numpy as np
 from ..discrete.equations import step_map
 from ..discrete.system import DiscreteSystem
 from ..engine.machine import Stepper
-from ..errors import StartError
+from ..errors import MethodError, StartError
 from ..methods.base import Method, VariationalMethod
 from ..model.system import System
+from ..stepmap import StepMap
 from ..theory import pointwise as maps
 from .progress import Report
 from .start import Start, check_first_node, two_position_momenta
@@ -47,7 +48,18 @@ def _stepper(system: System | DiscreteSystem, method: Method | None) -> Stepper:
     if isinstance(system, DiscreteSystem):
         return Stepper(step_map(system))
     assert method is not None
-    return Stepper(with_near(method.step_map(system), system))
+    return Stepper(with_near(method_step(system, method), system))
+
+
+def method_step(system: System, method: Method) -> StepMap:
+    """The step of a method, once its parameters are those of the system, in that order: numbers go by place, not by name."""
+    step, names = method.step_map(system), tuple(p.name for p in system.parameters)
+    if step.parameters != names:
+        raise MethodError(
+            f"{method!r}: its step has the parameters ({', '.join(step.parameters)}), and {system.name} has "
+            f"({', '.join(names)}). Write tuple(p.name for p in system.parameters) in its step_map."
+        )
+    return step
 
 
 def stepper(system: System | DiscreteSystem, method: Method | None) -> Stepper:

@@ -58,7 +58,7 @@ class Progress:
 
 def chunks(total: int, lanes: int, progress: Progress) -> Iterator[tuple[int, int]]:
     """(first step, number of steps) of each chunk; chunks grow until each takes about CHUNK seconds."""
-    done, size = 0, max(1, FIRST // lanes)
+    done, size = 0, max(1, FIRST // max(1, lanes))
     while True:
         size = min(size, total - done)
         began = clock.monotonic()

@@ -16,7 +16,7 @@ from ..decide.decimals import rewritten
 from ..decide.rationals import certain
 from ..decide.sample import points
 from ..decide.zero import vanishes
-from ..model.coordinates import Parameter
+from ..model.coordinates import Letter, Parameter
 from ..model.system import System
 from ..stepmap import StepMap
 from ..symbolic import Fast, fast, has_decimals, number, substitute
@@ -49,7 +49,7 @@ def lettered(system: System, method: OneStep, stepmap: StepMap) -> tuple[System,
     def letter(r: Any, exponent: bool) -> Any:
         if exponent or not r.is_Rational or abs(r.p) * r.q <= SIMPLE:
             return r
-        return sympy.sign(r) * letters.setdefault(abs(r), Parameter(f"number.{len(letters) + 1}", positive=True))
+        return sympy.sign(r) * letters.setdefault(abs(r), Letter(f"number.{len(letters) + 1}", positive=True))
 
     forces = {q: rewritten(f, letter) for q, f in zip(system.coordinates, system.force, strict=True)}
     L = rewritten(system.lagrangian, letter)

@@ -17,7 +17,7 @@ from ..budget import Budget
 from ..model.coordinates import Parameter, time
 from ..model.system import System
 from ..shown import Part, Shown, Table
-from ..symbolic import fast, free_names, magnitude, number
+from ..symbolic import fast, free_names, magnitude, number, numpy_function
 from .algebra import pythagoras, shortest, tidy, with_short_exponents
 from .lagrange import mass_matrix
 
@@ -196,7 +196,7 @@ def _zero(f: Expr) -> dict[Symbol, float] | None:
     places = sorted(f.free_symbols - set(parameters), key=lambda s: s.name)
     largest = max(abs(c) for c in f.as_coefficients_dict().values())  # of decimals, integers of many digits are left
     scaled = sympy.expand(f / largest)
-    compiled = sympy.lambdify([places, parameters], scaled, "numpy")
+    compiled = numpy_function([places, parameters], scaled)
     terms, rng = magnitude(fast(scaled)), np.random.default_rng(0)
     for scale in SIZES:
         values = rng.uniform(0.3, 1.7, len(parameters))

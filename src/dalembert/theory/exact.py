@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import sympy
-from sympy import Expr, Matrix, Symbol, cos, cosh, eye, sin, sinh, sqrt, zeros
+from sympy import Expr, Matrix, cos, cosh, eye, sin, sinh, sqrt, zeros
 
 from ..decide.zero import vanishes
 from ..model.coordinates import step, time
@@ -128,7 +128,7 @@ def _irrational(*values: Expr) -> bool:
 
 def _squares(Z: Matrix) -> list[Expr] | None:
     """The different eigenvalues of Z^2, if factors of degree 1 and 2 give them."""
-    x = Symbol("x")
+    x = sympy.Dummy("x")
     coefficients = Z.charpoly(x).all_coeffs()[::2]  # the polynomial is even
     _, factors = sympy.factor_list(sum(c * x**k for k, c in enumerate(reversed(coefficients))), x)
     found: list[Expr] = []

@@ -11,12 +11,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-import sympy
-
 from ..errors import MethodError, StartError
 from ..model import checks
 from ..model.coordinates import Coordinate
 from ..shown import Part, Shown, Table
+from ..symbolic import numpy_function
 from .polygons import Kind, second_variation
 from .quadrature import DivergentError, integral
 from .variations import Array, Functional
@@ -216,5 +215,5 @@ def expressions(f: Functional, curve: Any, constants: list[float], role: str) ->
         names = ", ".join(f"{y}: ..." for y in f.unknowns)
         raise StartError(f"{role}: expected {{{names}}}, expressions in {f.variable}; got {curve!r}.")
     given = [checks.symbols(checks.expression(curve[y], role), {f.variable}, role) for y in f.unknowns]
-    compiled = sympy.lambdify((f.variable, *f.parameters), [*given, *(e.diff(f.variable) for e in given)], "numpy")
+    compiled = numpy_function((f.variable, *f.parameters), [*given, *(e.diff(f.variable) for e in given)])
     return lambda x: compiled(x, *constants)

@@ -27,7 +27,7 @@ from ..model.system import System
 from ..model.thermal import mechanical
 from ..numbers import finite, reals
 from ..shown import Part, Shown
-from ..symbolic import fast, free_names, substitute
+from ..symbolic import fast, free_names, numpy_function, substitute
 from .algebra import tidy
 from .lagrange import euler_lagrange, total_derivative
 
@@ -128,15 +128,13 @@ class Transformation(Shown):
 
     @cached_property
     def _compiled(self) -> dict[Symbol, Any]:
-        return {s: sympy.lambdify(self._inputs, e, "numpy") for s, e in (*self.map.items(), *self.velocities.items())}
+        return {s: numpy_function(self._inputs, e) for s, e in (*self.map.items(), *self.velocities.items())}
 
     @cached_property
     def _newton(self) -> tuple[Any, Any, Any]:
         arguments = (*self.system.coordinates, *self.system.parameters, time)
         drift = Matrix([g.diff(time) for g in self.map.values()])
-        return tuple(
-            sympy.lambdify(arguments, m, "numpy") for m in (Matrix(list(self.map.values())), self.jacobian, drift)
-        )
+        return tuple(numpy_function(arguments, m) for m in (Matrix(list(self.map.values())), self.jacobian, drift))
 
     @property
     def covariance_defect(self) -> float:

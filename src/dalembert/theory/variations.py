@@ -25,6 +25,7 @@ from ..errors import ModelError, StartError
 from ..model import checks
 from ..model.coordinates import Coordinate, Parameter, time
 from ..shown import Part, Shown
+from ..symbolic import numpy_function
 from .algebra import simplified
 
 if TYPE_CHECKING:
@@ -139,7 +140,7 @@ class Functional(Shown):
 
     def compiled(self, *expressions: Expr) -> Any:
         """A function of arrays (x, y..., y'..., parameters...) that gives a list of arrays."""
-        return sympy.lambdify(self.arguments, list(expressions), "numpy", cse=True)
+        return numpy_function(self.arguments, list(expressions), cse=True)
 
     def constants(self, parameters: Mapping[Any, Any] | None) -> list[float]:
         """The values of the parameters, in order."""

@@ -1,0 +1,157 @@
+"""What is handed to compiled code, checked in one place: it reads and writes memory by address and looks at nothing itself."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import StartError
+from ..stepmap import StepMap
+from .kernels import STATUS_WIDTH, carry_width
+
+Array = NDArray[Any]
+
+_REAL, _INTEGER = np.dtype(np.float64), np.dtype(np.int64)
+_LARGEST = 2**63 - 1
+
+
+class Memory(NamedTuple):
+    """An array that compiled code gets: how it must be made, and whether it is written."""
+
+    role: str
+    array: Array
+    kind: np.dtype[Any]
+    shape: tuple[int, ...]
+    written: bool = True
+
+
+def run_addresses(
+    stepmap: StepMap, carry: Array, parameters: Array, out: Array, status: Array, residual: Array
+) -> list[int]:
+    """The addresses of the arrays of a run, once they are what the time loop of a step map takes them for."""
+    lanes, rows = _length(carry, 0), _length(out, 1)
+    width = len(stepmap.state) + len(stepmap.outputs)
+    return _addresses(
+        stepmap,
+        [
+            Memory("carry", carry, _REAL, (lanes, carry_width(stepmap))),
+            Memory("parameters", parameters, _REAL, (lanes, len(stepmap.parameters)), False),
+            Memory("records", out, _REAL, (lanes, rows, width)),
+            Memory("statuses", status, _INTEGER, (lanes, STATUS_WIDTH)),
+            Memory("residuals", residual, _REAL, (lanes,)),
+        ],
+    )
+
+
+def check_numbers(**given: Any) -> list[float]:
+    """Real numbers, such as the step, as compiled code takes them."""
+    for name, value in given.items():
+        if isinstance(value, bool) or not isinstance(value, float | int | np.floating | np.integer):
+            raise StartError(f"a compiled function: {name} = {value!r}. Expected a number.")
+    return [float(value) for value in given.values()]
+
+
+def check_extent(begin: int, steps: int, every: int, closing: bool, row: int, rows: int) -> list[int]:
+    """Numbers of steps and records as compiled code takes them, once none is written outside the records."""
+    if not isinstance(closing, bool | np.bool_):
+        raise StartError(f"a compiled run: closing = {closing!r}. Expected True or False.")
+    for name, value, least in (("begin", begin, 0), ("steps", steps, 0), ("every", every, 1), ("row", row, 0)):
+        if isinstance(value, bool) or not least <= _whole(value) <= _LARGEST:
+            raise StartError(f"a compiled run: {name} = {value!r}. Expected a whole number from {least} to 2^63 - 1.")
+    begin, steps, every, row = (operator.index(n) for n in (begin, steps, every, row))  # of NumPy's, sums may overflow
+    end = begin + steps + bool(closing)
+    if end > _LARGEST:
+        raise StartError(f"a compiled run: it would end at step {end}. Steps are counted up to 2^63 - 1.")
+    due = max(0, -(-end // every) - -(-begin // every))  # nodes from `begin` to before `end` that are recorded
+    if row + due > rows:
+        raise StartError(f"a compiled run: {due} records from number {row} on do not fit into {rows}.")
+    return [begin, steps, every, int(closing), row, rows]
+
+
+def _whole(value: Any) -> int:
+    """A whole number as it is; -1 for anything else."""
+    try:
+        return operator.index(value)
+    except TypeError:
+        return -1
+
+
+def map_addresses(stepmap: StepMap, inputs: Array, parameters: Array, out: Array, status: Array) -> list[int]:
+    """The addresses of the arrays of a map that is applied to points; parameters are one row, or one for each point."""
+    points = _length(inputs, 0)
+    rows = points if _length(parameters, 0) == points else 1
+    return _addresses(
+        stepmap,
+        [
+            Memory("inputs", inputs, _REAL, (points, len(stepmap.state)), False),
+            Memory("parameters", parameters, _REAL, (rows, len(stepmap.parameters)), False),
+            Memory("outputs", out, _REAL, (points, len(stepmap.outputs))),
+            Memory("statuses", status, _INTEGER, (points,)),
+        ],
+    )
+
+
+def _length(array: Any, axis: int) -> int:
+    """How long an array is, if it is one that has such an axis."""
+    return array.shape[axis] if isinstance(array, np.ndarray) and array.ndim > axis else 0
+
+
+def _addresses(stepmap: StepMap, memories: Sequence[Memory]) -> list[int]:
+    found = []
+    for m in memories:
+        a = m.array
+        if not (type(a) is np.ndarray and a.dtype == m.kind and a.shape == m.shape and _is_usable(a, m.written)):
+            raise StartError(f"{stepmap.name}: {_difference(stepmap, m)}")
+        found.append(a.ctypes.data)
+    _check_apart(stepmap, memories, found)
+    return found
+
+
+def _is_usable(a: Array, written: bool) -> bool:
+    flags = a.flags
+    return flags.c_contiguous and flags.aligned and (flags.writeable or not written)
+
+
+def _difference(stepmap: StepMap, m: Memory) -> str:
+    """What is wrong with an array, in words."""
+    a = m.array
+    expected = f"Expected an array of {m.kind} of shape {m.shape}"
+    if type(a) is not np.ndarray:
+        return f"the {m.role} are given as {type(a).__name__}. {expected}."
+    if m.role == "parameters" and a.shape != m.shape:
+        names = ", ".join(stepmap.parameters) or "none"
+        return (
+            f"the parameters have shape {a.shape}. {expected}: one column for each of the step's parameters ({names})."
+        )
+    if a.dtype != m.kind or a.shape != m.shape:
+        return f"the {m.role} are an array of {a.dtype} ({a.dtype.str}) of shape {a.shape}. {expected}."
+    how = "contiguous, aligned" + (" and writable" if m.written else "")
+    return f"the {m.role} are not {how} in memory. {expected}, {how}: np.ascontiguousarray makes one."
+
+
+def _check_apart(stepmap: StepMap, memories: Sequence[Memory], addresses: Sequence[int]) -> None:
+    """Compiled code takes it that what it writes overlaps nothing else."""
+    spans = sorted((at, at + m.array.nbytes, m) for at, m in zip(addresses, memories, strict=True) if m.array.nbytes)
+    for (_, end, m), (begin, _, other) in pairwise(spans):
+        if begin < end and (m.written or other.written):
+            raise StartError(f"{stepmap.name}: the {m.role} and the {other.role} overlap in memory. Give arrays apart.")
+
+
+def reals(given: Any, role: str, columns: int) -> Array:
+    """A table of numbers as compiled code takes it; what is not made of real numbers is refused, not converted."""
+    if isinstance(given, np.ma.MaskedArray) and np.ma.is_masked(given):
+        raise StartError(f"{role}: some entries are masked. Give numbers, or leave the rows out.")
+    try:
+        array = np.asarray(given)
+    except ValueError:  # rows of different lengths
+        array = np.empty(0, dtype=object)
+    if array.dtype.kind not in "fiu" or array.shape[1:] != (columns,):
+        raise StartError(
+            f"{role}: got an array of {array.dtype} of shape {array.shape}. Expected rows of {columns} real numbers each."
+        )
+    return np.ascontiguousarray(array, dtype=_REAL)

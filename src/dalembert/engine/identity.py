@@ -1,0 +1,99 @@
+"""What identifies compiled code: the structure of a StepMap, not the way it is printed.
+
+Printed text does not tell a parameter called `pi` from the number. So an expression is digested node by node: the kind of the
+node, what it holds if it holds something (a name, a number), and the digests of its arguments. All loops are iterative: how
+deeply an expression may be nested is decided here, in words, before anything recursive meets it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+from typing import Any
+
+from ..errors import ModelError
+from ..stepmap import StepMap
+from ..symbolic import Fast
+
+DEEPEST = 200
+"""Levels of an expression: lowering calls itself, up to three calls for a level, and Python allows a thousand."""
+
+LARGEST = 200_000
+"""Different functions, sums, products and powers in all expressions of a step."""
+
+_UNORDERED = {"Add", "Mul", "And", "Or", "Max", "Min"}
+"""Nodes whose arguments have no order; SymEngine lists them as they happen to lie in memory."""
+
+
+class Digests:
+    """The digests of expressions, with the depth of each; what occurs twice is digested once."""
+
+    def __init__(self, name: str):
+        self._name = name
+        self._known: dict[Any, tuple[bytes, int]] = {}
+
+    def of(self, expression: Fast) -> bytes:
+        """The digest of an expression; a ModelError if it is too deep, or everything together too large."""
+        known = self._known
+        waiting: list[tuple[Any, tuple[Any, ...] | None]] = [(expression, None)]
+        while waiting:
+            e, args = waiting.pop()
+            if args is not None:
+                known[e] = _digest(e, [known[a] if a.args else _digest(a, []) for a in args])
+            elif (args := tuple(e.args)) and e not in known:
+                waiting.append((e, args))
+                waiting += [(a, None) for a in args]
+                self._check_size(len(known) + len(waiting))
+        digest, depth = known[expression] if expression.args else _digest(expression, [])
+        if depth > DEEPEST:
+            raise ModelError(
+                f"{self._name}: an expression is nested {depth} levels deep; machine code is made of "
+                f"at most {DEEPEST}. State it in a shorter form."
+            )
+        return digest
+
+    def _check_size(self, parts: int) -> None:
+        if parts > LARGEST:
+            raise ModelError(
+                f"{self._name}: the expressions of a step have {parts} parts or more; machine code is made "
+                f"of at most {LARGEST}. State the system with fewer terms."
+            )
+
+
+def _digest(e: Fast, inner: list[tuple[bytes, int]]) -> tuple[bytes, int]:
+    """The digest of a node and its depth, by those of its arguments."""
+    kind, parts = type(e).__name__, [d for d, _ in inner]
+    held = b"" if inner else _held(kind, e)
+    told = [kind.encode(), held, *(sorted(parts) if kind in _UNORDERED else parts)]
+    digest = hashlib.sha256(b"".join(len(t).to_bytes(8, "little") + t for t in told)).digest()
+    return digest, 1 + max((d for _, d in inner), default=0)
+
+
+def _held(kind: str, e: Fast) -> bytes:
+    """What a node without arguments holds, exactly."""
+    if kind == "Symbol":
+        return e.name.encode("utf-8", "surrogatepass")
+    if kind == "Dummy":
+        return f"{e.name} {e.dummy_index}".encode("utf-8", "surrogatepass")
+    if kind == "RealDouble":
+        return float(e).hex().encode()
+    return str(e).encode()
+
+
+def identity(stepmap: StepMap) -> str:
+    """A digest of everything the machine code of a StepMap depends on."""
+    digests = Digests(stepmap.name)
+
+    def listed(expressions: Iterable[Fast]) -> tuple[str, ...]:
+        return tuple(digests.of(e).hex() for e in expressions)
+
+    told = (
+        stepmap.state,
+        stepmap.parameters,
+        [(b.unknowns, listed(b.residual), listed(b.guess)) for b in stepmap.blocks],
+        listed(stepmap.update),
+        listed(stepmap.outputs.values()),
+        [float(s).hex() for s in stepmap.substeps],
+        [(g.kind, [listed(place) for place in g.places]) for g in stepmap.guards],
+    )
+    return hashlib.sha256(repr(told).encode("utf-8", "surrogatepass")).hexdigest()
