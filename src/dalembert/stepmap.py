@@ -12,14 +12,14 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import prod
 from typing import Any
 
 from .domain import Condition, Kind, conditions
-from .symbolic import Fast, fast, free_names, jacobian, substitute, total
+from .symbolic import Fast, fast, free_names, jacobian, substitute, terms_of, total
 
 TIME, STEP = "t", "step.h"
 """The names of time and of the step in every expression of a StepMap."""
@@ -162,17 +162,6 @@ def split_by_step(e: Fast) -> tuple[Fast, Fast]:
     quotients = [_over_step(term) for term in terms]
     others = [term for term, a in zip(terms, quotients, strict=True) if a is None]
     return total(a for a in quotients if a is not None), total(others)
-
-
-def terms_of(e: Fast) -> Iterator[Fast]:
-    """The terms of a sum; a number times a sum is multiplied out."""
-    if e.is_Add:
-        for term in e.args:
-            yield from terms_of(term)
-    elif e.is_Mul and len(e.args) == 2 and e.args[0].is_number and e.args[1].is_Add:
-        yield from (e.args[0] * term for term in terms_of(e.args[1]))
-    else:
-        yield e
 
 
 def _over_step(e: Fast) -> Fast | None:

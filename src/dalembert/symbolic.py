@@ -7,7 +7,7 @@ hundred times faster. A symbol is identified by its name on both sides (see `mod
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -151,6 +151,33 @@ def total(terms: Iterable[Fast]) -> Fast:
     import symengine
 
     return symengine.Add(*terms)
+
+
+def terms_of(e: Fast) -> Iterator[Fast]:
+    """The terms of a sum; a number times a sum is multiplied out."""
+    if e.is_Add:
+        for term in e.args:
+            yield from terms_of(term)
+    elif e.is_Mul and len(e.args) == 2 and e.args[0].is_number and e.args[1].is_Add:
+        yield from (e.args[0] * term for term in terms_of(e.args[1]))
+    else:
+        yield e
+
+
+def symbol_in(e: Fast) -> str:
+    """The name of the symbol in a symbol or a number times one."""
+    if e.is_Mul and len(e.args) == 2 and e.args[0].is_number:
+        e = e.args[1]
+    return str(e.name) if e.is_Symbol else ""
+
+
+def nearest_double(e: Fast) -> float:
+    """The double nearest to a rational number: SymEngine cuts digits off instead of rounding."""
+    p, q = (int(n) for n in e.as_numer_denom())
+    try:
+        return p / q
+    except OverflowError:
+        return float("inf") if p > 0 else float("-inf")
 
 
 def vector(entries: Sequence[Any]) -> Vector:

@@ -21,8 +21,8 @@ from typing import Any, NamedTuple
 
 from ..errors import ModelError
 from ..stepmap import STEP as STEP_NAME
-from ..stepmap import rest_of, split_by_step, terms_of
-from ..symbolic import Fast, fast, total
+from ..stepmap import rest_of, split_by_step
+from ..symbolic import Fast, fast, nearest_double, symbol_in, terms_of, total
 
 RUN, STEP, ITERATION = 0, 1, 2
 
@@ -102,7 +102,7 @@ class _Builder:
 
     def _rational(self, e: Fast) -> int:
         """A rational number, with what a double leaves of it."""
-        nearest = _nearest(e)
+        nearest = nearest_double(e)
         value = self.constant(nearest)
         if self.exact and isfinite(nearest):
             rest = float(Fraction(*(int(n) for n in e.as_numer_denom())) - Fraction(nearest))
@@ -227,18 +227,18 @@ class _Builder:
         with a small denominator, and an angle that grows is cut off at the same digit for thousands of steps. What was taken
         before is as good as random.
         """
-        if all(map(_symbol, e.args)) or all(self._rest_in(term) is None for term in e.args):
+        if all(map(symbol_in, e.args)) or all(self._rest_in(term) is None for term in e.args):
             return self._add(e)
         symbols: list[Fast] = []
         others: list[Fast] = []
         for term in terms_of(e):
-            (symbols if _symbol(term) else others).append(term)
+            (symbols if symbol_in(term) else others).append(term)
         taken = self.fold("add", [r for r in map(self._rest_in, symbols) if r is not None])
         return self.put("add", self.value(total(symbols)), self._with(total(others), taken))
 
     def _rest_in(self, term: Fast) -> int | None:
         """What rounding has taken from a term that is a state variable, with its number."""
-        name = _symbol(term)
+        name = symbol_in(term)
         if not name or rest_of(name) not in self.levels:
             return None
         rest = self.put("input", rest_of(name))
@@ -366,22 +366,6 @@ def _is_negative(e: Fast) -> bool:
     if e.is_number:
         return bool(e.is_negative)
     return bool(e.is_Mul and e.args[0].is_number and e.args[0].is_negative)
-
-
-def _symbol(e: Fast) -> str:
-    """The name of the symbol in a symbol or a number times one."""
-    if e.is_Mul and len(e.args) == 2 and e.args[0].is_number:
-        e = e.args[1]
-    return str(e.name) if e.is_Symbol else ""
-
-
-def _nearest(e: Fast) -> float:
-    """The double nearest to a rational number: SymEngine cuts digits off instead of rounding."""
-    p, q = (int(n) for n in e.as_numer_denom())
-    try:
-        return p / q
-    except OverflowError:
-        return float("inf") if p > 0 else float("-inf")
 
 
 def _is_half(e: Fast) -> bool:
