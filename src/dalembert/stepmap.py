@@ -19,7 +19,7 @@ from math import prod
 from typing import Any
 
 from .domain import Condition, Kind, conditions
-from .symbolic import Fast, fast, free_names, jacobian, substitute, terms_of, total
+from .symbolic import Fast, fast, free_names, jacobian, substitute, summands, total
 
 TIME, STEP = "t", "step.h"
 """The names of time and of the step in every expression of a StepMap."""
@@ -158,7 +158,7 @@ def _change(name: str, update: Fast) -> tuple[bool, Fast]:
 
 def split_by_step(e: Fast) -> tuple[Fast, Fast]:
     """a and b of e = h a + b: the terms that have h as a factor, without it, and the others."""
-    terms = list(terms_of(e))
+    terms = list(summands(e))
     quotients = [_over_step(term) for term in terms]
     others = [term for term, a in zip(terms, quotients, strict=True) if a is None]
     return total(a for a in quotients if a is not None), total(others)

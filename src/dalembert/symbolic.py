@@ -153,13 +153,13 @@ def total(terms: Iterable[Fast]) -> Fast:
     return symengine.Add(*terms)
 
 
-def terms_of(e: Fast) -> Iterator[Fast]:
+def summands(e: Fast) -> Iterator[Fast]:
     """The terms of a sum; a number times a sum is multiplied out."""
     if e.is_Add:
         for term in e.args:
-            yield from terms_of(term)
+            yield from summands(term)
     elif e.is_Mul and len(e.args) == 2 and e.args[0].is_number and e.args[1].is_Add:
-        yield from (e.args[0] * term for term in terms_of(e.args[1]))
+        yield from (e.args[0] * term for term in summands(e.args[1]))
     else:
         yield e
 

@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 from ..errors import ModelError
 from ..stepmap import STEP as STEP_NAME
 from ..stepmap import rest_of, split_by_step
-from ..symbolic import Fast, fast, nearest_double, symbol_in, terms_of, total
+from ..symbolic import Fast, fast, nearest_double, summands, symbol_in, total
 
 RUN, STEP, ITERATION = 0, 1, 2
 
@@ -231,7 +231,7 @@ class _Builder:
             return self._add(e)
         symbols: list[Fast] = []
         others: list[Fast] = []
-        for term in terms_of(e):
+        for term in summands(e):
             (symbols if symbol_in(term) else others).append(term)
         taken = self.fold("add", [r for r in map(self._rest_in, symbols) if r is not None])
         return self.put("add", self.value(total(symbols)), self._with(total(others), taken))
