@@ -15,6 +15,7 @@ from dalembert import cos, sin, sqrt
 from dalembert.errors import ModelError, ModelWarning
 from dalembert.run.balance import balance
 from dalembert.run.deviations import grows_like_rounding
+from dalembert.run.extent import BECAUSE
 from dalembert.theory.energies import energy
 from dalembert.theory.lagrange import jacobi_integral
 
@@ -70,6 +71,11 @@ def test_a_run_that_failed_later_is_judged_as_far_as_it_came():
     )
     assert report["energy"].deviation > 0
     assert not report.ok
+
+
+def test_every_way_to_fail_has_a_reason():
+    ends = {da.Status.CONVERGED, da.Status.EVENT, da.Status.INTERRUPTED}
+    assert set(BECAUSE) == set(da.Status) - ends
 
 
 def test_lanes_are_counted():

@@ -14,6 +14,7 @@ BECAUSE = {
     Status.NOT_FINITE: "a number is not finite",
     Status.EVENTS_ACCUMULATE: "too many events happened within it",
     Status.OTHER_BRANCH: "its solution does not continue the motion",
+    Status.OFF_CONSTRAINTS: "the action of an event left the constraints",
 }
 
 
