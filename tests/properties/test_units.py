@@ -217,6 +217,29 @@ def test_the_kernel_does_not_depend_on_units(factor):
         assert kernel([row[:2] for row in rows], 2) == []  # the control
 
 
+@pytest.mark.parametrize("width", [1, 2, 40, 90])
+def test_columns_of_rounding_are_zero(width):
+    """The midpoints of a zero column are rounding: they must not be taken for its size, whatever stands beside it."""
+    with balls.precise() as flint:
+        rng = np.random.default_rng(width)
+        rows = []
+        for row in rng.normal(size=(width + 6, width)):
+            entries = [balls.widened(flint.arb(a)) for a in row]
+            entries[width // 2] = flint.arb(rng.normal() * 1e-85, 1e-74)
+            rows.append(entries)
+        (found,) = kernel(rows, width)
+        assert {k for k, c in found.items() if not c.contains(0)} == {width // 2}
+        for k, row in enumerate(rows):
+            row[width // 2] = flint.arb(float(k % 3 - 1) * 1e-70, 1e-74)
+        assert kernel(rows, width) == []  # the control
+
+
+def test_a_force_of_zero_may_be_a_decimal():
+    x = da.coordinates("x")
+    given = da.System("free", [x], kinetic=x.dot**2 / 2, potential=0, forces={x: sympy.Float(0.0)})
+    assert given.force == (0,)
+
+
 def test_zero_is_decided_against_the_terms():
     a, b = sympy.symbols("a b")
     assert vanishes((a + b) ** 3 - sympy.expand((a + b) ** 3))

@@ -110,12 +110,11 @@ def kernel(grid: Grid, width: int) -> list[dict[int, Ball]]:
 
 def _balanced(grid: Grid, width: int) -> tuple[list[list[Ball]], list[Ball]]:
     """A matrix with rows and columns multiplied by numbers, so that the largest entry of each is one; and the sizes of
-    its columns."""
+    its columns. Rows and columns that are zero stay as they are: their midpoints are rounding and no measure of size."""
     import flint
 
     def largest(entries: Iterable[Ball]) -> Ball:
-        found = max((abs(v.mid()) for v in entries), default=flint.arb(0))
-        return flint.arb(1) if found.is_zero() else found
+        return max((abs(v.mid()) for v in entries if not v.contains(0)), default=flint.arb(1))
 
     sizes = [largest(row[k] for row in grid) for k in range(width)]
     rows = [[v / c for v, c in zip(row, sizes, strict=False)] for row in grid]
@@ -126,7 +125,7 @@ def _clearly_independent(rows: Grid, width: int) -> list[int]:
     """The columns that floating point shows to be independent of those before them."""
     import numpy as np
 
-    table = np.array([[float(v) for v in row] for row in rows]).reshape(len(rows), width)
+    table = np.array([[0.0 if v.contains(0) else float(v) for v in row] for row in rows]).reshape(len(rows), width)
     basis, kept = np.zeros((len(rows), 0)), []
     for k in range(width):
         column = table[:, k] / (np.linalg.norm(table[:, k]) or 1.0)
