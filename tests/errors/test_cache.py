@@ -209,6 +209,8 @@ def test_tilde_and_missing_homes(tmp_path, monkeypatch):
     monkeypatch.delenv("DALEMBERT_CACHE")
     monkeypatch.setenv("XDG_CACHE_HOME", "relative")
     assert cache.folder() == tmp_path / ".cache" / "dalembert"
+    monkeypatch.setenv("HOME", str(tmp_path / "nonexistent"))  # as users of services have it: it is not made
+    assert cache.folder() is None
 
 
 NO_HOME = """

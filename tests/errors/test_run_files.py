@@ -480,7 +480,7 @@ def test_the_every_that_is_told_fits(monkeypatch):
         "simulate: 10001 records of 2 numbers take 400 kB of memory, and 100 kB are free. Record fewer steps: every=9 fits."
     )
     assert len(oscillation(10_000, every=9)) == 1112
-    with pytest.raises(MethodError, match="take fewer lanes at a time"):
+    with pytest.raises(MethodError, match=r"are free\. Not even a few records fit: take fewer lanes at a time\."):
         da.simulate(OSCILLATOR, da.Midpoint(), h=0.1, steps=10, start={x: np.ones(20_000), x.dot: 0})
 
 

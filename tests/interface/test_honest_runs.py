@@ -353,3 +353,29 @@ def test_functions_of_numpy_and_sympy():
     assert list(np.array([1.0, 2.0]) * theta) == [1.0 * theta, 2.0 * theta]
     assert list(np.array([theta, x]) + x) == [theta + x, 2 * x]
     assert -np.array([theta])[0] == -theta
+
+
+def test_an_error_that_only_grows_is_not_said_to_have_no_drift():
+    """The energy of a motion that runs away: its error is a millionth of the terms, then a hundredth, at every step more."""
+    away = da.System("away", [x], kinetic=x.dot**2 / 2, potential=-(x**4))
+    run = da.simulate(away, da.Midpoint(), h=0.01, until=10, start={x: 1, x.dot: 1}, strict=False)
+    assert da.audit(run)["energy"].verdict == "too short to tell"
+    swing = da.simulate(PENDULUM, da.Midpoint(), h=0.05, until=200, start={theta: 1, theta.dot: 0})
+    assert da.audit(swing)["energy"].verdict == "no drift"
+
+
+def test_the_picture_says_what_was_drawn():
+    given = {"h": 0.01, "until": 9, "start": {theta: 1, theta.dot: 0}}
+    stopped = da.simulate(PENDULUM, da.Midpoint(), events=[da.Event(theta, "stop", name="down")], **given)
+    assert "where the event 'down' stopped it" in texts(stopped.plot())
+    whole = da.simulate(PENDULUM, da.Midpoint(), **given)
+    assert "stopped" not in texts(whole.plot())
+    sparse = da.simulate(PENDULUM, da.Midpoint(), h=0.01, steps=10, every=100, start={theta: 1, theta.dot: 0})
+    assert "10 steps were computed, and every=100 records none of them" in texts(sparse.plot())
+    many = da.simulate(PENDULUM, da.Midpoint(), h=0.1, steps=5, start={theta: np.linspace(0, 1, 40), theta.dot: 0})
+    assert "40 lanes, of which 25 are drawn" in texts(many.plot())
+
+
+def test_a_name_with_signs_of_latex_is_drawn(tmp_path):
+    odd = da.System("costs $x_{ and $y", [x], kinetic=x.dot**2 / 2)
+    da.simulate(odd, da.Midpoint(), h=0.1, steps=5, start={x: 0, x.dot: 1}).plot(tmp_path / "odd.png")

@@ -97,7 +97,7 @@ class Row:
             return f"kept within {self.deviation:.1e}" if self.ok else "VIOLATED"
         if self.expected == "quadrature":
             return "kept to the quadrature" if self.ok else "TOO FEW NODES for this step"
-        if self.expected == "bounded" and self.drifts and self.too_short:
+        if self.expected == "bounded" and self.too_short:
             return "too short to tell"
         return "drifts" if self.drifts else "no drift"
 

@@ -15,6 +15,7 @@ from sympy import Expr, Float, Matrix, Rational, Symbol
 from ..decide.decimals import PLAIN, Typed
 from ..errors import ModelError, told
 from ..model import checks, thermal
+from ..model.assembly import system_of
 from ..model.constraints import variation
 from ..model.coordinates import Coordinate, Entropy, Parameter, step, time
 from ..model.system import System
@@ -279,8 +280,7 @@ def discretise(system: System, map: Discretisation) -> DiscreteSystem:
             f"discretise: {told(map)} is not a finite-difference map. Use left_map, midpoint_map or right_map, "
             f"FiniteDifferenceMap(b), or a variational method such as Midpoint()."
         )
-    if not isinstance(system, System):
-        raise ModelError(f"discretise: got {told(system)} ({type(system).__name__}). Expected a System.")
+    system = system_of(system, "discretise")
     if hasattr(map, "check"):
         map.check(system)
     # Entropies are carried through the rule as coordinates are: psi acts on Q and on each of them.

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..model.system import System
-from ..run.extent import has_steps, shortfall
+from ..run.extent import has_steps, shortfall, span, stopped_by
 from ..run.trajectory import Trajectory
 from ..theory.energies import meaning
 
@@ -56,15 +56,22 @@ def plot(run: Trajectory, path: str | Path | None = None) -> Figure:
 
 def _title(run: Trajectory) -> str:
     method = "" if run.method is None else f", {run.method!r}"
-    title, ended = f"{run.system.name}{method}, h = {run.h:g}", shortfall(run)
-    if ended and has_steps(run):
-        return f"{title}\n{fill(ended, 110)}"
-    return title if run.lanes is None else f"{title}, {run.lanes} lanes"
+    title = f"{run.system.name}{method}, h = {run.h:g}".replace("$", r"\$")
+    if run.lanes is not None:
+        title += f", {run.lanes} lanes" + (f", of which {SHOWN} are drawn" if run.lanes > SHOWN else "")
+    ended = shortfall(run) if has_steps(run) else ""
+    if not ended and stopped_by(run):
+        ended = span(run)
+    return f"{title}\n{fill(ended, 110)}" if ended else title
 
 
 def _without_steps(run: Trajectory) -> str:
     """What to say in place of curves: why there are none, and where the run begins."""
-    why = shortfall(run) or f"one record, at t = {run.time[0]:g}: no steps were asked for"
+    done = int((run.codes[:, 1] - run.begin).max())
+    alone = (
+        f"{done} steps were computed, and every={run.every} records none of them" if done else "no steps were asked for"
+    )
+    why = shortfall(run) or f"one record, at t = {run.time[0]:g}: {alone}"
     first = [f"{q} = {np.atleast_2d(run[q])[0, 0]:.6g}" for q in run.system.coordinates[: len(COLOURS)]]
     lane = "" if run.lanes is None else " of lane 0"
     return fill(f"There is nothing to draw: {why}.", 90) + f"\n\nStart{lane}: {', '.join(first)}"

@@ -62,7 +62,7 @@ def folder() -> Path | None:
     base = os.environ.get("XDG_CACHE_HOME", "")
     if not os.path.isabs(base):
         home = os.environ.get("HOME") or os.path.expanduser("~")
-        base = os.path.join(home, ".cache")
+        base = os.path.join(home, ".cache") if os.path.isdir(home) else ""  # a home that is missing is not made
     return Path(base, "dalembert") if os.path.isabs(base) else None
 
 

@@ -384,3 +384,11 @@ def _energies(systems: Sequence[System], interaction: Expr) -> dict[str, Expr]:
         return {"lagrangian": sympy.Add(*mechanical) - interaction}
     sums = {kind: sympy.Add(*(s.energies[kind] for s in systems)) for kind in ("kinetic", "potential")}
     return {"kinetic": sums["kinetic"], "potential": sums["potential"] + interaction}
+
+
+def system_of(given: Any, role: str) -> System:
+    """The system that was given, or that of an assembly of bodies; anything else is refused."""
+    system = given.system if isinstance(given, Assembly) else given
+    if not isinstance(system, System):
+        raise ModelError(f"{role}: got {told(system)} ({type(system).__name__}). Expected a System.")
+    return system

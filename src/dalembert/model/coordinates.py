@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import re
+from contextlib import suppress
 from functools import lru_cache
 from typing import Any, Literal, Self
 
@@ -20,7 +21,10 @@ from sympy.printing.pretty.stringpict import prettyForm
 
 from ..errors import ModelError, told
 
-_OWN = {"arcsin": "asin", "arccos": "acos", "arctan": "atan", "absolute": "Abs", "fabs": "Abs"}
+_OWN = {
+    "arcsin": "asin", "arccos": "acos", "arctan": "atan", "arctan2": "atan2", "absolute": "Abs", "fabs": "Abs",
+    "maximum": "Max", "fmax": "Max", "minimum": "Min", "fmin": "Min",
+}  # fmt: skip
 """What functions of NumPy are called here, where the names differ."""
 
 
@@ -48,14 +52,16 @@ class _Mark(Symbol):
         """Functions of NumPy take numbers; sums and products of arrays and symbols are those of their entries."""
         import numpy as np
 
-        if ufunc.nin == 1 and method == "__call__" and ufunc.__name__ not in ("negative", "positive"):
-            own = _OWN.get(ufunc.__name__, ufunc.__name__)
-            raise ModelError(
-                f"numpy.{ufunc.__name__}({self.name}): NumPy takes numbers, and {self.name} is a symbol. Write "
-                f"dalembert.{own}({self.name}), or the function of that name in SymPy."
-            )
-        plain = [np.array(x, dtype=object) if isinstance(x, _Mark) else x for x in inputs]
-        return getattr(ufunc, method)(*plain, **options)
+        name = ufunc.__name__
+        if ufunc.nin > 1 or method != "__call__" or name in ("negative", "positive"):
+            plain = [np.array(x, dtype=object) if isinstance(x, _Mark) else x for x in inputs]
+            with suppress(AttributeError, TypeError):  # a function of numbers, not an operator
+                return getattr(ufunc, method)(*plain, **options)
+        call, own = f"({', '.join(told(x, 40) for x in inputs)})", _OWN.get(name, name)
+        instead = f"dalembert.{own}{call}, or the function of that name in SymPy"
+        if not hasattr(sympy, own):
+            instead = "it with operators and with functions of dalembert or SymPy"
+        raise ModelError(f"numpy.{name}{call}: NumPy takes numbers, and {self.name} is a symbol. Write {instead}.")
 
     def _render(self) -> tuple[str, str, str]:
         """The symbol as LaTeX, as Unicode and as plain text."""
@@ -306,7 +312,8 @@ def _named(kind: str, names: Any, cls: type[Symbol], assumptions: dict[str, bool
 
 def check_name(kind: str, symbol: Symbol) -> None:
     """Refuse a name that is none, or that something else has. Systems ask too: a symbol can be made without its maker."""
-    if not (symbol.name.isidentifier() and symbol.name.isascii()) and not isinstance(symbol, Letter):
+    is_name = symbol.name.isidentifier() and symbol.name.isascii() and not symbol.name.startswith("_")
+    if not is_name and not isinstance(symbol, Letter):
         raise ModelError(
             f"{kind}: {symbol.name!r} is not a name. Names are ASCII letters, digits and underscores, beginning with a "
             f'letter, separated by spaces: {kind}("x y theta"). Greek letters are spelled out and printed as letters.'

@@ -11,6 +11,7 @@ from sympy import Rational, Symbol
 
 from ..budget import Budget
 from ..errors import StartError, told
+from ..model.assembly import system_of
 from ..model.coordinates import Coordinate
 from ..model.system import System
 from ..model.thermal import mechanical
@@ -169,6 +170,7 @@ def equilibria(
     contain (they are free), and (-pi, pi) is taken for those in which these equations have the period 2 pi. Over an
     interval of that length each equilibrium is listed once. Typed parameters are taken exactly: 9.81 is 981/100.
     """
+    system = system_of(system, "equilibria")
     mechanical(system, "equilibria")
     attempts = count(attempts, "attempts", StartError)
     refuse_time(system, "equilibria")
@@ -200,9 +202,6 @@ def equilibria(
     return Equilibria(
         system, {q: ends[q] for q in sought}, tuple(found), tuple(r.directions()), regions, (), whole.examined
     )
-
-
-# the box
 
 
 def _read_box(system: System, box: Mapping[Any, Any] | None) -> dict[Coordinate, tuple[float, float]]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..errors import StartError
+from ..model.assembly import system_of
 from ..model.coordinates import Coordinate, Entropy
 from ..model.system import System
 from ..theory import pointwise as maps
@@ -43,6 +44,7 @@ def evaluate(system: System, *, at: Values, parameters: Values | None = None) ->
 
     Velocities that constraints fix may be left out.
     """
+    system = system_of(system, "evaluate")
     values = parameter_values(parameters, system.parameters)
     rows = (
         columns(values, [p.name for p in system.parameters], None)

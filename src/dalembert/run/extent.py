@@ -57,8 +57,19 @@ def _of_lane(run: Trajectory, lane: int) -> str:
 
 def span(run: Trajectory) -> str:
     """The time that the records cover, those of the lane that came farthest."""
+    event = stopped_by(run)
+    by = f", where the event {event!r} stopped it" if event else ""
+    return f"t = {run.time[0]:g} to {_last(run):g}{by}"
+
+
+def stopped_by(run: Trajectory) -> str:
+    """The name of the event at which the records end; empty if they end for another reason."""
+    end = _last(run)
+    names = [c.name for c in run.events if run.codes[c.lane, 0] == Status.EVENT and c.time == end]
+    return names[-1] if names else ""
+
+
+def _last(run: Trajectory) -> float:
+    """The time of the last record of the lane that came farthest."""
     there = np.flatnonzero(np.isfinite(run._positions).all(axis=-1).any(axis=0))
-    end = float(run.time[there[-1] if len(there) else 0])
-    stopped = [c for c in run.events if run.codes[c.lane, 0] == Status.EVENT and c.time == end]
-    by = f", where the event {stopped[-1].name!r} stopped it" if stopped else ""
-    return f"t = {run.time[0]:g} to {end:g}{by}"
+    return float(run.time[there[-1] if len(there) else 0])

@@ -70,10 +70,10 @@ def check_fits(plan: Plan, lanes: int, width: int) -> None:
         return
     fitting = free // (2 * row) - 2
     told = f"{lanes} lanes x {rows} records" if plan.lanes is not None else f"{rows} records"
-    remedy = f"every={_rounded(-(-plan.steps // fitting))} fits" if fitting > 0 else "take fewer lanes at a time"
+    fits = f"Record fewer steps: every={_rounded(-(-plan.steps // fitting))} fits." if fitting > 0 else ""
+    remedy = fits or "Not even a few records fit: take fewer lanes at a time."
     raise MethodError(
-        f"simulate: {told} of {width} numbers take {size(rows * row)} of memory, and {size(free)} are free. Record fewer "
-        f"steps: {remedy}."
+        f"simulate: {told} of {width} numbers take {size(rows * row)} of memory, and {size(free)} are free. {remedy}"
     )
 
 

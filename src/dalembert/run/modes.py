@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import StartError
+from ..model.assembly import system_of
 from ..model.coordinates import Coordinate
 from ..model.system import System
 from ..model.thermal import mechanical
@@ -101,6 +102,7 @@ def normal_modes(system: System, *, at: Any, parameters: Values | None = None) -
     left out are zero. Under constraints the modes are those of the allowed displacements. For a formula instead of
     numbers see `linearise(...).squared_frequencies()`.
     """
+    system = system_of(system, "normal_modes")
     mechanical(system, "normal_modes")
     chosen = getattr(at, "parameters", None) if parameters is None else parameters
     given = parameter_values(chosen, system.parameters)

@@ -21,6 +21,7 @@ from ..decide.decimals import Typed
 from ..decide.elimination import highest_rank, independent
 from ..decide.zero import vanishes, vanishes_at
 from ..errors import ModelError
+from ..model.assembly import Assembly
 from ..model.constraints import Constraint
 from ..model.coordinates import Coordinate, time
 from ..model.system import System
@@ -48,6 +49,7 @@ def classify(
 
     Where a constraint is a product, the set has several branches: the result is then a `Branched`, with a verdict on each.
     """
+    system = system.system if isinstance(system, Assembly) else system
     given = stated(system, coordinates)
     typed = system.typed if isinstance(system, System) else Typed.of(map(sympy.sympify, system))
     found = [read_with(_classified(case, budget or Allowance()), typed) for case in cases(given)]

@@ -23,6 +23,7 @@ from ..decide.sample import drawn, points_on
 from ..decide.zero import vanishes, vanishes_at
 from ..errors import ModelError
 from ..model import checks
+from ..model.assembly import Assembly
 from ..model.coordinates import Coordinate, Momentum, Velocity, multiplier, time
 from ..model.system import System
 from ..model.thermal import mechanical
@@ -364,6 +365,7 @@ def hamilton(
     `da.hamilton(system)` has `hamiltonian`, `equations`, `bracket(f, g)`, `is_conserved(f)`, `is_canonical({...})` and
     `simulate(...)`. `da.hamilton(H, coordinates=[x, y]).system` is the system with that Hamiltonian, for all methods.
     """
+    given = given.system if isinstance(given, Assembly) else given
     mechanical(given, "hamilton")
     budget = Budget(seconds=10)
     if isinstance(given, System):

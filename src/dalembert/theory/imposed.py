@@ -14,12 +14,12 @@ from ..decide.decimals import stated
 from ..decide.zero import vanishes
 from ..errors import ModelError
 from ..model import checks
+from ..model.assembly import system_of
 from ..model.coordinates import Coordinate, Parameter, Velocity, time
 from ..model.system import System
 from ..model.thermal import mechanical
 from ..shown import Part, Shown
 from ..symbolic import slow, substitute
-from . import virtual_work as virtual
 from .algebra import tidy
 from .lagrange import motion_residual, multipliers, symbols
 from .reactions import Reactions
@@ -85,7 +85,7 @@ def impose(system: System, motion: Mapping[Any, Any], *, seconds: float = 5.0) -
 
     The same motion can be stated as a constraint `psi - omega*t`; its multiplier is the driving force.
     """
-    virtual.expect_system(system, "impose")
+    system = system_of(system, "impose")
     mechanical(system, "impose")
     put = _imposed(system, motion)
     rest = [q for q in system.coordinates if q.dot not in put]

@@ -16,6 +16,7 @@ from ..budget import Budget, BudgetSpentError
 from ..decide.jumps import jumps
 from ..decide.zero import vanishes
 from ..errors import ModelError
+from ..model.assembly import system_of
 from ..model.constraints import Constraint
 from ..model.coordinates import Coordinate, time
 from ..model.system import System
@@ -149,8 +150,9 @@ def first_integrals(system: System, degree: int = 2, budget: Budget | None = Non
     """
     from .shell import shell
 
+    system = system_of(system, "first_integrals")
     mechanical(system, "first_integrals")
-    _check(system, degree)
+    _check(degree)
     budget = budget or Budget()
     every: list[Integral] = []
     remarks: list[str] = []
@@ -242,9 +244,7 @@ def _is_constant(*expressions: Expr) -> bool:
     return not any(isinstance(s, Coordinate) or s == time for e in expressions for s in e.free_symbols)
 
 
-def _check(system: System, degree: int) -> None:
-    if not isinstance(system, System):
-        raise ModelError(f"first_integrals: got {system!r}. Expected a System: first_integrals(system).")
+def _check(degree: int) -> None:
     if not isinstance(degree, int) or isinstance(degree, bool) or degree not in (0, 1, 2):
         raise ModelError(
             f"first_integrals: degree={degree!r}. Integrals are searched for that are linear (degree=1) or also quadratic "

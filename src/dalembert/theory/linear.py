@@ -25,6 +25,7 @@ from ..budget import Budget
 from ..decide.decimals import PLAIN, Typed, decimal, exact
 from ..decide.zero import vanishes
 from ..errors import ModelError, told
+from ..model.assembly import system_of
 from ..model.coordinates import Coordinate, Parameter, time
 from ..model.system import System
 from ..model.thermal import mechanical
@@ -201,6 +202,7 @@ def linearise(system: System, *, about: Any, parameters: Mapping[Any, Any] | Non
     Values are numbers or expressions in parameters. Velocities left out are zero. Positions may be left out where the
     equations do not contain them; a coordinate that moves must be one of these. `parameters` puts numbers for parameters.
     """
+    system = system_of(system, "linearise")
     mechanical(system, "linearise")
     refuse_time(system, "linearise")
     q, velocity = system.coordinates, system.velocities

@@ -21,6 +21,7 @@ from ..budget import Budget
 from ..decide.zero import vanishes, vanishes_at
 from ..errors import ModelError
 from ..model import checks
+from ..model.assembly import system_of
 from ..model.coordinates import Coordinate, time
 from ..model.system import System
 from ..model.thermal import mechanical
@@ -75,6 +76,7 @@ def noether(
 
     The charge is p.xi - tau h - F, where h = p.v - L and the family changes L dt by dF/dt dt.
     """
+    system = system_of(system, "noether")
     mechanical(system, "noether")
     xi, shift = _generator(system, family, tau, parameter)
     budget = budget or Budget()
@@ -121,8 +123,6 @@ def _failures(asked: Sequence[tuple[str, bool]]) -> str:
 
 def _generator(system: System, family: Any, tau: Any, parameter: Any) -> tuple[Generator, Expr]:
     """The displacements, complete and checked."""
-    if not isinstance(system, System):
-        raise ModelError(f"noether: got {system!r}. Expected a System: noether(system, {{x: 1}}).")
     if not isinstance(family, Mapping):
         raise ModelError(
             f"noether: got {family!r}. Expected displacements {{coordinate: expression}}, for example "

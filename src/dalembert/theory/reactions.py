@@ -24,6 +24,7 @@ from sympy import Expr, Symbol
 from ..budget import Budget
 from ..decide.zero import vanishes
 from ..errors import ModelError, StartError
+from ..model.assembly import system_of
 from ..model.coordinates import Coordinate
 from ..model.system import System
 from ..model.thermal import mechanical
@@ -317,6 +318,6 @@ def reactions(system: System, *, seconds: float = 5.0) -> Reactions:
     The reaction of a constraint that coordinates have absorbed is found by releasing it: state the system with the
     coordinate that was left out, and constrain that coordinate (`rho - R`).
     """
-    virtual.expect_system(system, "reactions")
+    system = system_of(system, "reactions")
     mechanical(system, "reactions")
     return Reactions(system, positive(seconds, "reactions: seconds"))

@@ -21,6 +21,7 @@ from ..budget import Budget
 from ..decide.zero import vanishes
 from ..errors import ModelError
 from ..model import checks
+from ..model.assembly import system_of
 from ..model.coordinates import Coordinate, time
 from ..model.system import System
 from ..model.thermal import mechanical
@@ -364,8 +365,7 @@ def structure(system: System) -> Structure:
     The result holds `T2`, `T1`, `T0`, `mass_matrix`, `christoffel(k, l, j)`, `gyroscopic_matrix`, `is_natural`,
     `effective_potential`, `degenerate` and Lagrange's equations as `explicit`, `basic`, `standard` and `mixed`.
     """
-    if not isinstance(system, System):
-        raise ModelError(f"structure: got {system!r} ({type(system).__name__}). Expected a System.")
+    system = system_of(system, "structure")
     mechanical(system, "structure")
     found = Structure(system)
     _ = found._whole

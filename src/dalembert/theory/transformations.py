@@ -21,6 +21,7 @@ from ..decide.elimination import highest_rank
 from ..decide.sample import points_on
 from ..errors import ModelError, StartError
 from ..model import checks
+from ..model.assembly import system_of
 from ..model.coordinates import Coordinate, Parameter, Velocity, time
 from ..model.kinematics import rate
 from ..model.system import System
@@ -171,8 +172,7 @@ def change_coordinates(
     are all carried over. The result holds the new `system`, `to_old(state)`, `to_new(state, near)` and
     `covariance_defect`.
     """
-    if not isinstance(system, System):
-        raise ModelError(f"change_coordinates: got {system!r} ({type(system).__name__}). Expected a System.")
+    system = system_of(system, "change_coordinates")
     mechanical(system, "change_coordinates")
     full, new = _checked_map(system, map)
     if coordinates is not None:

@@ -21,6 +21,7 @@ from sympy import Expr
 from ..decide.zero import vanishes, vanishes_at
 from ..errors import ModelError, StartError
 from ..model import checks
+from ..model.assembly import system_of
 from ..model.coordinates import Coordinate, time
 from ..model.system import System
 from ..numbers import by_name
@@ -69,7 +70,7 @@ def virtual_work(system: System, forces: Mapping[Coordinate, Any]) -> VirtualWor
 
     A force may contain positions, velocities, accelerations, multipliers, time, and parameters that the system does not have.
     """
-    expect_system(system, "virtual_work")
+    system = system_of(system, "virtual_work")
     given = generalised(system, forces, "virtual_work")
     basis = virtual_displacements(system)
     work = [sum((given[q] * w[q] for q in system.coordinates), start=sympy.S.Zero) for w in basis]
@@ -91,7 +92,7 @@ def dalembert_residual(
     accelerations:  {x: expression}; those that are left out stay symbols x.ddot
     forces:         {x: expression}, the given forces F; by default those of the system
     """
-    expect_system(system, "dalembert_residual")
+    system = system_of(system, "dalembert_residual")
     put = {q.ddot: e for q, e in generalised(system, accelerations or {}, "accelerations").items()}
     put = {a: e for a, e in put.items() if a.coordinate in (accelerations or {})}
     active = dict(zip(system.coordinates, system.force, strict=True))
@@ -99,12 +100,6 @@ def dalembert_residual(
     inertia = [readable(e, system).xreplace(put) for e in euler_lagrange(system)]
     balance = {q: e - active[q] for q, e in zip(system.coordinates, inertia, strict=True)}
     return replace(virtual_work(system, balance), title="residual of d'Alembert's principle")
-
-
-def expect_system(system: Any, role: str) -> None:
-    """Refuse anything that is not a System."""
-    if not isinstance(system, System):
-        raise ModelError(f"{role}: got {system!r} ({type(system).__name__}). Expected a System.")
 
 
 def generalised(system: System, given: Any, role: str) -> dict[Coordinate, Expr]:
