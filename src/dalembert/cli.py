@@ -56,6 +56,7 @@ def run(
 
     example = gallery.load(name)
     parameters, start = _with(example, settings)
+    _check_files(save, plot)
     failure = None
     try:
         result = simulate(
@@ -79,6 +80,18 @@ def run(
         print(f"drew {plot}")
     if failure is not None:
         raise failure
+
+
+def _check_files(save: Path | None, plot: Path | None) -> None:
+    """Refuse a name under which nothing can be written before the motion is computed, not after."""
+    if save is not None:
+        from .run import storage
+
+        storage.checked_target(save)
+    if plot is not None:
+        from .draw import plots
+
+        plots.checked_target(plot)
 
 
 def _method(name: str) -> Method:

@@ -19,12 +19,12 @@ def pendulum():
 
 
 ASKED = {
-    "classify": lambda s: da.classify(s),
-    "first_integrals": lambda s: da.first_integrals(s),
+    "classify": da.classify,
+    "first_integrals": da.first_integrals,
     "noether": lambda s: da.noether(s, {theta: 1}),
-    "structure": lambda s: da.structure(s),
-    "hamilton": lambda s: da.hamilton(s),
-    "reactions": lambda s: da.reactions(s),
+    "structure": da.structure,
+    "hamilton": da.hamilton,
+    "reactions": da.reactions,
     "impose": lambda s: da.impose(s, {theta: da.time}),
     "linearise": lambda s: da.linearise(s, about={theta: 0}),
     "equilibria": lambda s: da.equilibria(s, parameters=NUMBERS),
@@ -50,7 +50,10 @@ def test_what_is_no_system_is_refused(name, given):
 @pytest.mark.parametrize(
     ("call", "instead"),
     [
-        (lambda: np.cos(theta), "numpy.cos(theta): NumPy takes numbers, and theta is a symbol. Write dalembert.cos(theta)"),
+        (
+            lambda: np.cos(theta),
+            "numpy.cos(theta): NumPy takes numbers, and theta is a symbol. Write dalembert.cos(theta)",
+        ),
         (lambda: np.arctan2(x, y), "Write dalembert.atan2(x, y)"),
         (lambda: np.maximum(x, 1), "Write dalembert.Max(x, 1)"),
         (lambda: np.hypot(x, y), "Write it with operators and with functions of dalembert or SymPy."),
@@ -75,3 +78,38 @@ def test_names_begin_with_a_letter(name, make):
     """They would hide attributes of runs, and neither LaTeX nor matplotlib can set them."""
     with pytest.raises(da.ModelError, match="is not a name"):
         make(name)
+
+
+def oscillation():
+    system = da.System("oscillator", [x], kinetic=x.dot**2 / 2, potential=x**2 / 2)
+    return da.simulate(system, da.Midpoint(), h=0.1, steps=5, start={x: 1, x.dot: 0})
+
+
+@pytest.mark.parametrize("path", [None, 3, "", "a\0b.nc", b"", ["run.nc"], "\udcff\ud800.nc"], ids=ascii)
+def test_what_is_no_path_is_refused(path):
+    with pytest.raises(da.StartError, match=r"^load: got .*Expected the path of a file"):
+        da.load(path)
+    with pytest.raises(da.StartError, match=r"^save: got .*Expected the path of a file"):
+        oscillation().save(path)
+
+
+def test_a_name_too_long_for_a_file_is_no_file():
+    with pytest.raises(da.StartError, match="there is no file"):
+        da.load("a" * 5000 + ".nc")
+
+
+@pytest.mark.parametrize("path", ["motion.xyz", "motion", "motion.nc", "."])
+def test_a_picture_of_unknown_kind_is_refused(path):
+    with pytest.raises(da.StartError, match=r"has no known suffix\. Known are .*\.pdf, .*\.png"):
+        oscillation().plot(path)
+
+
+@pytest.mark.parametrize("option", [["--plot", "motion.xyz"], ["--save", "run.txt"]])
+def test_the_command_line_refuses_a_name_before_it_computes(option, capsys):
+    from dalembert.cli import main
+
+    with pytest.raises(SystemExit):
+        main(["run", "pendulum", *option])
+    told = capsys.readouterr()
+    assert "has no known suffix" in told.err
+    assert told.out == ""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..errors import StartError, told
 from ..model.system import System
 from ..run.extent import has_steps, shortfall, span, stopped_by
 from ..run.trajectory import Trajectory
@@ -36,6 +37,7 @@ def plot(run: Trajectory, path: str | Path | None = None) -> Figure:
         "axes.titlelocation": "left", "axes.grid": True, "grid.alpha": 0.25, "lines.linewidth": 1.1,
         "legend.frameon": False, "axes.formatter.useoffset": False, "mathtext.fontset": "cm",
     }  # fmt: skip
+    target = None if path is None else checked_target(path)
     with rc_context(style):
         figure = Figure(figsize=(10.5, 7), layout="constrained")
         FigureCanvasAgg(figure)
@@ -48,10 +50,24 @@ def plot(run: Trajectory, path: str | Path | None = None) -> Figure:
         else:
             figure.text(0.5, 0.5, _without_steps(run), ha="center", va="center", fontsize=11)
         figure.suptitle(_title(run), x=0.01, ha="left", fontsize=11)
-        if path is not None:
-            Path(path).parent.mkdir(parents=True, exist_ok=True)
-            figure.savefig(path, dpi=140)
+        if target is not None:
+            target.parent.mkdir(parents=True, exist_ok=True)
+            figure.savefig(target, dpi=140)
     return figure
+
+
+def checked_target(path: str | Path) -> Path:
+    """The path of a picture, if one can be drawn under its name."""
+    from matplotlib.backend_bases import FigureCanvasBase
+
+    known = FigureCanvasBase.get_supported_filetypes()
+    try:
+        target = Path(path)
+    except TypeError:
+        raise StartError(f"plot: got {told(path)}. Expected the path of a picture: 'motion.png'.") from None
+    if target.suffix.lower().lstrip(".") not in known:
+        raise StartError(f"plot: {target} has no known suffix. Known are {', '.join(f'.{k}' for k in sorted(known))}.")
+    return target
 
 
 def _title(run: Trajectory) -> str:

@@ -17,7 +17,7 @@ import numpy as np
 
 from ..discrete import serial as discrete_serial
 from ..discrete.system import DiscreteSystem
-from ..errors import StartError
+from ..errors import StartError, told
 from ..methods import REGISTRY
 from ..methods.base import Method
 from ..model import serial
@@ -114,11 +114,29 @@ def _packed(value: Any) -> Any:
     return None if own else {"method": type(value).__name__, "options": options}
 
 
-def save(run: Trajectory, path: str | Path) -> Path:
-    """Write a NetCDF file: the whole of it or nothing, so that an earlier file of the name is lost in no case."""
-    target = Path(path)
+def _path(given: Any, role: str) -> Path:
+    """What was given as the path of a file."""
+    try:
+        os.fsencode(os.fspath(given))
+        text = os.fsdecode(given)
+    except (TypeError, UnicodeEncodeError):
+        text = ""
+    if not text or "\0" in text:
+        raise StartError(f"{role}: got {told(given)} ({type(given).__name__}). Expected the path of a file: 'run.nc'.")
+    return Path(text)
+
+
+def checked_target(path: str | Path) -> Path:
+    """The path of a file to write, if a run can be saved under its name."""
+    target = _path(path, "save")
     if target.suffix not in SUFFIXES:
         raise StartError(f"save: {target} has no known suffix. A run is a NetCDF file: {', '.join(SUFFIXES)}.")
+    return target
+
+
+def save(run: Trajectory, path: str | Path) -> Path:
+    """Write a NetCDF file: the whole of it or nothing, so that an earlier file of the name is lost in no case."""
+    target = checked_target(path)
     variables = _variables(run.dataset)
     # Whole numbers as text, which has room for 64 bits.
     given = {**run.dataset.attrs, "format": FORMAT}
@@ -183,8 +201,8 @@ def _settle(folder: Path) -> None:
 
 def load(path: str | Path) -> Trajectory:
     """Read back a run saved by `Trajectory.save`, complete with its system."""
-    source = Path(path)
-    if not source.exists():
+    source = _path(path, "load")
+    if not os.path.exists(source):  # also where the name is too long for one
         raise StartError(f"load: there is no file {source}. Save a run with run.save({str(source)!r}) first.")
     if not source.is_file():
         raise StartError(f"load: {source} is not a file. Give the path of a run that was saved.")
