@@ -23,7 +23,8 @@ class Budget:
     attempts:  how many candidates or operations it may try in all
     seconds:   how long one call into computer algebra may take (integration, solving), where that cannot be counted
 
-    A search interrupted from the keyboard ends like one whose budget is spent, with what was found so far.
+    A search interrupted from the keyboard raises KeyboardInterrupt: its result would give a wrong reason for what is missing.
+    Those that say in their result that they were interrupted keep what was found so far.
     """
 
     def __init__(self, attempts: int = 10_000, seconds: float = 5.0):

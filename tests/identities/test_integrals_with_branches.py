@@ -138,3 +138,12 @@ def test_a_thread_gives_the_same_integrals():
     thread.start()
     thread.join(120)
     assert found == [names(system)]
+
+
+@pytest.mark.parametrize("potential", [k * Abs(x) + y**2, k * Max(x, y), k * Abs(x - y)], ids=str)
+def test_a_force_that_jumps_is_not_said_to_be_a_derivative(potential):
+    """k sign(x) has no slope between its jumps; that does not make it the rate of something."""
+    for momentum in da.first_integrals(plane(potential)).not_conserved:
+        assert "total derivative" not in momentum.reason
+    steady = plane(k * x)
+    assert any("derivative of" in i.reason for i in da.first_integrals(steady))

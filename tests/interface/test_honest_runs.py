@@ -379,3 +379,9 @@ def test_the_picture_says_what_was_drawn():
 def test_a_name_with_signs_of_latex_is_drawn(tmp_path):
     odd = da.System("costs $x_{ and $y", [x], kinetic=x.dot**2 / 2)
     da.simulate(odd, da.Midpoint(), h=0.1, steps=5, start={x: 0, x.dot: 1}).plot(tmp_path / "odd.png")
+
+
+def test_the_name_of_a_run_says_how_far_it_came():
+    assert "t = 0 to 0 of 100, h = 0.25" in repr(fall(0.01, -5))
+    whole = da.simulate(PENDULUM, da.Midpoint(), h=0.1, steps=10, start={theta: 1, theta.dot: 0})
+    assert "t = 0 to 1, h = 0.1" in repr(whole)

@@ -9,7 +9,11 @@ import threading
 
 import pytest
 
+import dalembert as da
 from dalembert.budget import Budget, BudgetSpentError
+
+x, y, z = da.coordinates("x y z")
+WELL = da.System("well", [x], kinetic=x.dot**2 / 2, potential=x**2)
 
 
 def endless():
@@ -103,3 +107,27 @@ def test_what_computer_algebra_swallows_is_raised_again():
 
     times = itertools.count()
     assert Budget(seconds=0.05).call(swallows) is None
+
+
+def _interrupted(*_, **__):
+    raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize(
+    ("where", "search"),
+    [
+        ("dalembert.theory.gauge.primitive", lambda: da.gauge_function(x.dot**2 / 2, x.dot**2 / 2 + x * x.dot, [x])),
+        ("dalembert.theory.classification.integrating_factor", lambda: da.classify([y * x.dot], coordinates=[x, y])),
+        (
+            "dalembert.theory.distributions.bracket",
+            lambda: da.classify([z.dot - y * x.dot], coordinates=[x, y, z]),
+        ),
+        ("dalembert.run.isolate._generation", lambda: da.equilibria(WELL, box={x: (-1, 1)})),
+    ],
+)
+def test_ctrl_c_is_not_taken_for_a_result(where, search, monkeypatch):
+    """What was not found because of Ctrl-C is not said to be without closed form, or undecided."""
+    search()
+    monkeypatch.setattr(where, _interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        search()

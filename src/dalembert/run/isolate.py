@@ -249,7 +249,7 @@ def isolate(problem: Problem, lo: Array, hi: Array, budget: Budget) -> Found:
             budget.spend(amount=len(boxes[0]))
             found.examined += len(boxes[0])
             boxes = _generation(problem, boxes, width, found)
-    except (BudgetSpentError, KeyboardInterrupt):
+    except BudgetSpentError:
         found.undecided.append(boxes)
     n = problem.n  # a solution near the box may lie beyond its edge
     found.roots = [r for r in found.roots if ((r.hi[:n] >= lo) & (r.lo[:n] <= hi)).all()]

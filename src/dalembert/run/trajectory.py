@@ -388,6 +388,8 @@ class Trajectory:
         early = int((~np.isin(self.codes[:, 0], (Status.CONVERGED, Status.EVENT))).sum())
         ended = f", {early} lane(s) ended early" if early else ""
         span = f", t = {self.time[0]:g} to {self.time[-1]:g}" if len(self) else ""
+        if early and len(self) and (end := float(np.max(self.end_times))) < self.time[-1]:
+            span = f", t = {self.time[0]:g} to {end:g} of {self.time[-1]:g}"
         return f"<Trajectory of {self.system.name!r}: {count}{len(self)} records{span}, h = {self.h:g}{by}{ended}>"
 
 

@@ -45,17 +45,17 @@ def _momentum(system: System, i: int, shell: Shell, budget: Budget) -> Integral:
     rate = readable(slope + force, system)
     F = primitive(rate, system.coordinates, budget)
     if F is None or shell.jumps(F) or shell.conserved(p - F) is False:
-        return Integral(name, p, False, _acting(system, q, slope, force, rate))
+        return Integral(name, p, False, _acting(system, q, slope, force, rate, shell))
     reason = f"{_kind(system, q, slope, force)}: the rate of the momentum, {rate}, is the derivative of {F}"
     return Integral(f"{name}, balanced", expanded(p - F, system), True, reason)
 
 
-def _acting(system: System, q: Coordinate, slope: Fast, force: Fast, rate: Expr) -> str:
+def _acting(system: System, q: Coordinate, slope: Fast, force: Fast, rate: Expr, shell: Shell) -> str:
     parts = [f"dL/d{q} is not zero"] if not vanishes(slope) else []
     parts += [f"a force acts along {q}"] if not vanishes(force) else []
     closed = (
         " (its rate is a total derivative, but no closed form was found)"
-        if is_total_derivative(rate, system.coordinates)
+        if is_total_derivative(rate, system.coordinates) and not shell.jumps(rate)
         else ""
     )
     return " and ".join(parts) + closed

@@ -184,7 +184,7 @@ def _kinematic(c: Constraint, place: int, analysis: _Analysis, budget: Budget) -
 def _integrated(row: Sequence[Expr], variables: Sequence[Symbol], budget: Budget) -> Integrated | None:
     try:
         return integrating_factor(row, variables, budget)
-    except (BudgetSpentError, KeyboardInterrupt):
+    except BudgetSpentError:
         return None
 
 
@@ -224,7 +224,7 @@ def _hidden(
             last = combined(c, analysis.independent, budget)
             for made in constant_functions(last, variables, [*positions, *(g for g, _ in found)], points, budget):
                 found.append(made)
-    except (BudgetSpentError, KeyboardInterrupt):
+    except BudgetSpentError:
         note = "the search for hidden functions ended before it was through"
     region = Region(positions, analysis.independent, variables, points if found else ())
     hidden = []

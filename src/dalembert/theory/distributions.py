@@ -157,7 +157,7 @@ def flag(fields: Sequence[Field], variables: Sequence[Symbol], points: Sequence[
                 break
             last = new
             growth.append(len(kept))
-    except (BudgetSpentError, KeyboardInterrupt):
+    except BudgetSpentError:
         return Flag((*growth, len(kept)) if len(kept) > growth[-1] else tuple(growth), tuple(kept), complete=False)
     return Flag(tuple(growth), tuple(kept))
 
