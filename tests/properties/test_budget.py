@@ -5,6 +5,8 @@ from __future__ import annotations
 import itertools
 import random
 import signal
+import subprocess
+import sys
 import threading
 
 import pytest
@@ -103,3 +105,23 @@ def test_what_computer_algebra_swallows_is_raised_again():
 
     times = itertools.count()
     assert Budget(seconds=0.05).call(swallows) is None
+
+
+PROFILED = """
+import cProfile
+from dalembert.budget import Budget
+def endless():
+    while True:
+        pass
+for function in (lambda: 7, endless):
+    Budget(seconds=0.05).call(function)
+    profile = cProfile.Profile()
+    profile.enable()
+    Budget(seconds=5).call(lambda: 7)
+    profile.disable()
+"""
+
+
+def test_a_profiler_works_after_calls_that_were_limited():
+    """In a process of its own, because the profiler hangs if an exception that was on its way is taken back."""
+    subprocess.run([sys.executable, "-c", PROFILED], timeout=30, check=True)
