@@ -1,9 +1,7 @@
 """Attacks on compiled code: faults of the cache, odd names, odd arrays. Each must end in a right number or in words.
 
-Every attack runs in a process of its own, so that a crash or a hang is seen and counted: the process says what became of a
-case before it begins the next one. `refused` is refused in words (a DalembertError, or a warning of the cache and the right
-number); `wrong` is a wrong number, a missing warning, or an exception that says nothing. What is left of `tried` was computed
-rightly.
+Run by docs/attack.py. `refused` is refused in words (an error of the library, or a warning of the cache and the right number);
+`wrong` is a wrong number or a missing warning.
 """
 
 from __future__ import annotations
@@ -12,13 +10,10 @@ import dataclasses
 import math
 import os
 import random
-import select
 import shutil
 import socket
-import subprocess
 import sys
 import tempfile
-import time
 import warnings
 from collections import Counter
 from collections.abc import Callable
@@ -37,9 +32,8 @@ from dalembert.run.plan import stepper
 from dalembert.stepmap import pointwise
 from dalembert.symbolic import fast
 
-PATIENCE = 60.0
-"""Seconds without a word from the process after which it hangs."""
-
+sys.path.insert(0, str(Path(__file__).parent))
+from watched import watched
 
 # --- the cache -------------------------------------------------------------------------------------------------------------
 
@@ -345,64 +339,21 @@ def _array_case(rng: random.Random) -> str:
 
 # --- counting --------------------------------------------------------------------------------------------------------------
 
-CASES = {"cache": _cache_case, "names": _name_case, "arrays": _array_case}
+
+def _attacked(case: Callable[[random.Random], str], count: int, seed: int) -> Counter[str]:
+    return watched(lambda number: case(random.Random(f"{case.__name__} {seed} {number}")), count)
 
 
-def _work(kind: str, seed: int, first: int, last: int) -> None:
-    """Cases one after the other, each with its outcome on a line; exceptions that are no words count as wrong."""
-    os.umask(0o022)
-    for number in range(first, last):
-        try:
-            outcome = CASES[kind](random.Random(f"{kind} {seed} {number}"))
-        except Exception as error:
-            print(f"  {kind} {seed} {number}: {type(error).__name__}: {str(error)[:200]}", file=sys.stderr)
-            outcome = "wrong"
-        print(number, outcome, flush=True)
-
-
-def _attacked(kind: str, count: int, seed: int) -> Counter[str]:
-    """So many cases, in a process that is begun again after a crash or a hang."""
-    found, done = Counter(dict.fromkeys(("tried", "refused", "wrong", "crashed", "hung"), 0)), 0
-    while done < count:
-        words = [sys.executable, __file__, kind, str(seed), str(done), str(count)]
-        with subprocess.Popen(words, stdout=subprocess.PIPE) as process:
-            assert process.stdout is not None
-            last = "crashed"
-            while done < count:
-                ready, _, _ = select.select([process.stdout], [], [], PATIENCE)
-                line = process.stdout.readline() if ready else b""
-                if not line:
-                    last = "crashed" if ready else "hung"
-                    break
-                found.update(["tried", line.split()[1].decode()])
-                done += 1
-            process.kill()
-        if done < count:
-            print(f"  {kind} {seed} {done}: {last}", file=sys.stderr)
-            found.update(["tried", last])
-            done += 1
-    return found
-
-
-def cache_faults(count: int, seed: int) -> Counter[str]:
+def cache_faults(count: int, seed: int = 0) -> Counter[str]:
     """Caches with something wrong in them; planted code must not run, damaged code must not be loaded."""
-    return _attacked("cache", count, seed)
+    return _attacked(_cache_case, count, seed)
 
 
-def odd_names(count: int, seed: int) -> Counter[str]:
+def odd_names(count: int, seed: int = 0) -> Counter[str]:
     """Coordinates and parameters with names that mean something elsewhere, or nothing at all."""
-    return _attacked("names", count, seed)
+    return _attacked(_name_case, count, seed)
 
 
-def odd_arrays(count: int, seed: int) -> Counter[str]:
+def odd_arrays(count: int, seed: int = 0) -> Counter[str]:
     """Arrays and numbers that compiled code must not see."""
-    return _attacked("arrays", count, seed)
-
-
-if __name__ == "__main__":
-    if len(sys.argv) == 5:
-        _work(sys.argv[1], *map(int, sys.argv[2:]))
-    else:
-        count, begun = int(sys.argv[1]) if len(sys.argv) > 1 else 100, time.time()
-        for attack in (cache_faults, odd_names, odd_arrays):
-            print(f"{attack.__name__:14}", dict(attack(count, 1)), f"{time.time() - begun:.0f} s")
+    return _attacked(_array_case, count, seed)

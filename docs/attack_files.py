@@ -1,24 +1,20 @@
 """Attacks on run files: damaged ones, hostile ones, and processes killed while they save.
 
-Files are loaded in child processes with little memory, which are watched.
+Run by docs/attack.py, in child processes with little memory, which are watched.
 """
 
 from __future__ import annotations
 
 import functools
 import io
-import multiprocessing
 import os
 import random
-import resource
 import signal
 import sys
 import tempfile
 import time
 import warnings
 from collections import Counter
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
@@ -30,14 +26,7 @@ from dalembert.run import netcdf
 
 sys.path.insert(0, str(Path(__file__).parent))
 from damaged_files import _contents, case, originals
-
-LIMIT = 10.0
-"""Seconds of a processor after which a case is hung; or twenty times as long by the clock."""
-
-MEMORY = 2**31
-"""Bytes that a child may take beyond what it has at first."""
-
-OUTCOMES = ("tried", "refused", "loaded", "wrong", "crashed", "hung")
+from watched import watched
 
 
 # what happens
@@ -109,139 +98,59 @@ def consistent(run: Any) -> bool:
     )
 
 
-def _work(kind: str, seed: int, begin: int, step: int, count: int, at: Any, told: Any) -> None:
-    """Cases begin, begin + step, ...: `at` says which one is being loaded, and when it began."""
-    size = int(Path("/proc/self/statm").read_text().split()[0]) * os.sysconf("SC_PAGE_SIZE")
-    resource.setrlimit(resource.RLIMIT_AS, (size + MEMORY, size + MEMORY))
-    folder = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
-    with tempfile.TemporaryDirectory(dir=folder) as place:
-        for number in range(begin, count, step):
-            at[0], at[1] = number, 0.0
-            data, original = case(kind, seed, number)
-            at[2], at[1] = time.process_time(), time.monotonic()
-            told.send((number, outcome(data, original, Path(place) / "run.nc")))
-    told.send(None)
-
-
-def _processor(process: int) -> float:
-    """The seconds that a process has had a processor."""
-    try:
-        told = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
-    except OSError:
-        return 0.0
-    return (int(told[11]) + int(told[12])) / os.sysconf("SC_CLK_TCK")
-
-
-def _is_hung(process: int, number: float, clock: float, processor: float) -> bool:
-    """Whether a case takes too long that began at these times; the clock is 0 while a case is being made."""
-    if not clock:
-        return False
-    return _processor(process) - processor > LIMIT or time.monotonic() - clock > 20 * LIMIT
-
-
-def _watched(kind: str, count: int, seed: int, workers: int) -> tuple[Counter[str], list[tuple[int, str]]]:
-    """All cases, in child processes that are replaced when one hangs or dies; and the cases that went wrong."""
-    originals()
+def _watched(kind: str, count: int, seed: int, workers: int) -> Counter[str]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for data in originals():  # what loading imports is there before memory is limited
             _loaded(data)
-    found: Counter[str] = Counter(dict.fromkeys(OUTCOMES, 0))
-    bad: list[tuple[int, str]] = []
-    context = multiprocessing.get_context("fork")
-    running: dict[int, Any] = {}
 
-    def begin(worker: int, number: int) -> None:
-        at, (ours, theirs) = context.Array("d", [number, 0.0, 0.0], lock=False), context.Pipe(False)
-        child = context.Process(target=_work, args=(kind, seed, number, workers, count, at, theirs), daemon=True)
-        child.start()
-        theirs.close()
-        running[worker] = child, at, ours
+    def tried(number: int, path: Path) -> str:
+        data, original = case(kind, seed, number)
+        return outcome(data, original, path)
 
-    def note(number: int, how: str) -> None:
-        found["tried"] += 1
-        found[how] += 1
-        if how not in ("refused", "loaded"):
-            bad.append((number, how))
-
-    def end(worker: int, how: str) -> None:
-        child, at, _ = running.pop(worker)
-        child.kill()
-        child.join()
-        note(int(at[0]), how)
-        begin(worker, int(at[0]) + workers)
-
-    for worker in range(workers):
-        begin(worker, worker)
-    while running:
-        for worker, (child, at, ours) in list(running.items()):
-            try:
-                if ours.poll(0.02):
-                    while ours.poll():
-                        result = ours.recv()
-                        if result is None:
-                            child.join()
-                            del running[worker]
-                            break
-                        note(*result)
-                elif _is_hung(child.pid, *at):
-                    end(worker, "hung")
-            except EOFError:
-                end(worker, "crashed")
-    return found, bad
+    with tempfile.TemporaryDirectory(dir="/dev/shm" if os.access("/dev/shm", os.W_OK) else None) as folder:
+        return watched(lambda number: tried(number, Path(folder) / f"{number % workers}.nc"), count, workers)
 
 
 def mutated_files(count: int, seed: int = 0, workers: int = 2) -> Counter[str]:
     """Damaged files: bytes, values in their texts, arrays."""
-    return _watched("mutated", count, seed, workers)[0]
+    return _watched("mutated", count, seed, workers)
 
 
 def hostile_files(count: int, seed: int = 0, workers: int = 2) -> Counter[str]:
     """Files made to exhaust time or memory, or to be executed."""
-    return _watched("hostile", count, seed, workers)[0]
+    return _watched("hostile", count, seed, workers)
 
 
-@contextmanager
-def _saving(runs: list[Any], path: Path) -> Iterator[int]:
-    """A child process that saves two runs in turn to one path, until it is killed."""
+def _is_whole(runs: list[Any], path: Path, seconds: float) -> bool:
+    """Whether there is one of two runs at a path, after a process that saved them in turn was killed."""
+    runs[0].save(path)
     child = os.fork()
     if child == 0:
         while True:
             for run in runs:
                 run.save(path)
-    try:
-        yield child
-    finally:
-        os.kill(child, signal.SIGKILL)
-        os.waitpid(child, 0)
+    time.sleep(seconds)
+    os.kill(child, signal.SIGKILL)
+    os.waitpid(child, 0)
+    back = da.load(path)
+    return any(equal(replace(back, system=run.system), run) for run in runs)
 
 
 def kills_while_saving(count: int, seed: int = 0) -> Counter[str]:
     """Processes killed while they save over a file: what is there must be the old run or the new one, whole."""
-    rng, found = random.Random(seed), Counter(dict.fromkeys(OUTCOMES, 0))
-    (x,) = (da.coordinates("x"),)
+    x = da.coordinates("x")
     system = da.System("oscillator", [x], kinetic=x.dot**2 / 2, potential=x**2 / 2)
     runs = [da.simulate(system, da.Midpoint(), h=0.1, steps=20_000, start={x: k, x.dot: 0}) for k in (1, 2)]
     for run in runs:
         run.dataset  # noqa: B018  (computed before, so that the child does nothing but save)
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "run.nc"
-        runs[0].save(path)
-        for _ in range(count):
-            with _saving(runs, path):
-                time.sleep(rng.random() * 0.03)
-            found["tried"] += 1
+
+    def tried(number: int) -> str:
+        with tempfile.TemporaryDirectory() as folder:
             try:
-                back = da.load(path)
-                found["loaded" if any(equal(replace(back, system=run.system), run) for run in runs) else "wrong"] += 1
-            except da.StartError:
-                found["wrong"] += 1
-    return found
+                seconds = random.Random(f"kill {seed} {number}").random() * 0.03
+                return "loaded" if _is_whole(runs, Path(folder) / "run.nc", seconds) else "wrong: another run"
+            except da.StartError as error:
+                return f"wrong: {error}"
 
-
-if __name__ == "__main__":
-    files, kills = int(sys.argv[1]) if len(sys.argv) > 1 else 10_000, 100
-    for name, made in (("mutated", mutated_files), ("hostile", hostile_files)):
-        began = time.monotonic()
-        print(name, dict(made(files)), f"{time.monotonic() - began:.0f} s", flush=True)
-    print("killed", dict(kills_while_saving(kills)))
+    return watched(tried, count)

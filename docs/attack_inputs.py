@@ -1,23 +1,18 @@
 """Odd numbers and odd statements: each must be taken for what it is, or refused in words.
 
-A child process works through the cases and writes a line for each; this process watches it. A case that raises anything but
-an error of the library has crashed, and so has one that ends the process; one that takes longer than LIMIT has hung.
+Run by docs/attack.py.
 """
 
 from __future__ import annotations
 
 import datetime
 import random
-import subprocess
 import sys
-import time
-import warnings
 from collections import Counter
 from collections.abc import Callable
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
-from selectors import EVENT_READ, DefaultSelector
 from typing import Any
 
 import numpy as np
@@ -26,10 +21,8 @@ import sympy
 import dalembert as da
 from dalembert import bodies as b
 
-LIMIT = 60.0
-"""Seconds for one case."""
-
-COLUMNS = ("tried", "accepted", "refused", "wrong", "crashed", "hung")
+sys.path.insert(0, str(Path(__file__).parent))
+from watched import watched
 
 # Odd numbers. Each comes with the value it has: an array of doubles, or None if it is no real number.
 
@@ -381,92 +374,32 @@ def _applied(kind: str, piece: Callable[[], Any]) -> str:
     return str(da.impose(ROD, {x: piece()})) and "accepted"
 
 
-# Watching
+# Counting
 
 
 def odd_numbers(count: int = 3000, seed: int = 0) -> Counter[str]:
     """Numbers of all kinds at every door that takes numbers."""
-    return _watched("numbers", count, seed)
+    doors = _doors()
+    return _tried("numbers", lambda rng: _number_case(doors, rng), count, seed)
 
 
 def odd_statements(count: int = 1500, seed: int = 0) -> Counter[str]:
     """Statements of systems, discrete systems, bodies, events and maps made of odd pieces."""
-    return _watched("statements", count, seed)
+    return _tried("statements", _statement, count, seed)
 
 
-def _watched(kind: str, count: int, seed: int) -> Counter[str]:
-    found: Counter[str] = Counter(dict.fromkeys(COLUMNS, 0))
-    at = 0
-    while at < count:
-        command = [sys.executable, "-W", "ignore", str(Path(__file__).resolve()), kind, str(seed), str(at), str(count)]
-        child = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
-        at, ended = _followed(child, at, found)
-        if ended and at < count:
-            found.update(("tried", ended))
-            print(f"{kind} {seed} {at}: {ended}", file=sys.stderr, flush=True)
-            at += 1
-    return found
-
-
-def _followed(child: subprocess.Popen[bytes], at: int, found: Counter[str]) -> tuple[int, str]:
-    """Read what a child tells; the case it was at when it ended, and how it ended if it did not come to its end."""
-    assert child.stdout is not None
-    waiting = DefaultSelector()
-    waiting.register(child.stdout, EVENT_READ)
-    began = time.monotonic()
-    while True:
-        if not waiting.select(1.0):
-            if time.monotonic() - began > LIMIT:
-                child.kill()
-                child.wait()
-                return at, "hung"
-            continue
-        line = child.stdout.readline().decode()
-        if not line:
-            return at, "crashed" if child.wait() else ""
-        began = time.monotonic()
-        if line.startswith("done"):
-            verdict, told = line.split(" ", 2)[1:]
-            found.update(("tried", verdict))
-            at += 1
-            if verdict in ("wrong", "crashed"):
-                print(told.strip(), file=sys.stderr, flush=True)
-
-
-def _work(kind: str, seed: int, first: int, last: int) -> None:
-    warnings.simplefilter("ignore")
-    doors = _doors() if kind == "numbers" else {}
-    for k in range(first, last):
-        rng = random.Random(f"{kind} {seed} {k}")
-        text, judged = _number_case(doors, rng) if kind == "numbers" else _statement(rng)
-        verdict = "crashed"
+def _tried(
+    kind: str, made: Callable[[random.Random], tuple[str, Callable[[], str]]], count: int, seed: int
+) -> Counter[str]:
+    def tried(number: int) -> str:
+        text, judged = made(random.Random(f"{kind} {seed} {number}"))
         try:
-            verdict = judged()
+            came = judged()
         except da.DalembertError:
-            verdict = "refused"
+            raise
         except Exception as error:
-            text += f" -> {type(error).__name__}: {error} {_place(error)}"
-        print(f"done {verdict} {kind} {seed} {k}: {text}".replace("\n", " "), flush=True)
+            error.args = (f"{text} -> {error}",)
+            raise
+        return f"wrong: {text}" if came == "wrong" else came
 
-
-def _place(error: BaseException) -> str:
-    """The last line of the library that an exception went through."""
-    trace, place = error.__traceback__, ""
-    while trace is not None:
-        path = trace.tb_frame.f_code.co_filename
-        place = f"({Path(path).name}:{trace.tb_lineno})" if "dalembert" in path and "attack" not in path else place
-        trace = trace.tb_next
-    return place
-
-
-def section(numbers: int = 3000, statements: int = 1500) -> list[str]:
-    """The rows of the table: what was tried, and what came of it."""
-    rows = [("odd numbers", odd_numbers(numbers)), ("odd statements", odd_statements(statements))]
-    return [f"| {name} | {' | '.join(str(found[c]) for c in COLUMNS)} |" for name, found in rows]
-
-
-if __name__ == "__main__":
-    if len(sys.argv) == 5:
-        _work(sys.argv[1], *map(int, sys.argv[2:]))
-    else:
-        print("\n".join(section()))
+    return watched(tried, count)

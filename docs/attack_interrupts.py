@@ -1,17 +1,13 @@
 """Ctrl-C at random moments of runs: real signals, sent by another thread while the run is set up, computed or checked.
 
-python docs/attack_interrupts.py [count] [seed]          (1,000 take a few minutes)
-
 After each signal the run that an error carries is compared with the run that was left alone: it must be its first records to
 the last bit, say that it was interrupted, and give the rest, to the last bit, when it is continued.
 """
 
 from __future__ import annotations
 
-import json
 import os
 import signal
-import subprocess
 import sys
 import threading
 import time
@@ -28,33 +24,8 @@ import dalembert as da
 from dalembert.run import plan
 from dalembert.theory.hamilton import HamiltonianForm
 
-BATCH, PATIENCE = 100, 300
-"""Interrupts in one process, and the seconds after which it counts as hung."""
-
-COLUMNS = ("tried", "refused", "wrong", "crashed", "hung", "interrupted", "finished")
-
-
-def interrupts(count: int, seed: int = 0) -> Counter[str]:
-    """Interrupt so many runs; every batch is a process of its own, so that one that crashes or hangs is counted."""
-    total: Counter[str] = Counter(dict.fromkeys(COLUMNS, 0))
-    for first in range(0, count, BATCH):
-        size = min(BATCH, count - first)
-        command = [sys.executable, str(Path(__file__)), "--batch", str(size), str(seed + first)]
-        try:
-            done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, check=False)
-        except subprocess.TimeoutExpired:
-            total.update(tried=size, hung=1)
-            continue
-        if done.returncode:
-            total.update(tried=size, crashed=1)
-            print(done.stderr[-2000:], file=sys.stderr)
-            continue
-        told = json.loads(done.stdout.splitlines()[-1])
-        for text in told.pop("why"):
-            print(text, file=sys.stderr)
-        total.update(told)
-    return total
-
+sys.path.insert(0, str(Path(__file__).parent))
+from watched import watched
 
 # -------------------- what is interrupted --------------------
 
@@ -249,29 +220,16 @@ def _continued(case: Case, whole: da.Trajectory, part: da.Trajectory) -> str:
     return "interrupted" if codes and list(rest.events) == after else "the end of the continued run is another one"
 
 
-def _batch(count: int, seed: int) -> dict[str, Any]:
-    """Some interrupts in this process."""
-    random, found, why = np.random.default_rng(seed), Counter({"tried": count}), []
-    for _ in range(count):
+def interrupts(count: int, seed: int = 0) -> Counter[str]:
+    """Interrupt so many runs."""
+
+    def tried(number: int) -> str:
+        random = np.random.default_rng([seed, number])
         k = int(random.integers(len(cases())))
         delay, afresh = random.uniform(0, 1.1) * _whole(k)[2], random.random() < 0.2
         signals = 1 + int(random.random() < 0.2)
-        outcome = _guarded(lambda k=k, d=delay, s=signals, a=afresh: _interrupted(k, d / s, s, a))
-        found.update([outcome if outcome in COLUMNS else "wrong"])
-        if outcome not in COLUMNS:
-            why.append(f"case {k}, {cases()[k].method!r}, after {delay:.4f} s, seed {seed}: {outcome}")
-    return {**found, "why": why}
+        came = _interrupted(k, delay / signals, signals, afresh)
+        where = f"run {k}, {cases()[k].method!r}, after {delay:.4f} s"
+        return came if came in ("finished", "interrupted") else f"wrong: {where}: {came}"
 
-
-def _guarded(attempt: Callable[[], str]) -> str:
-    try:
-        return attempt()
-    except (Exception, KeyboardInterrupt) as error:
-        return f"{type(error).__name__}: {error}"
-
-
-if __name__ == "__main__":
-    if sys.argv[1:2] == ["--batch"]:
-        print(json.dumps(_batch(int(sys.argv[2]), int(sys.argv[3]))))
-    else:
-        print(dict(interrupts(*(int(a) for a in sys.argv[1:3] or ["1000"]))))
+    return watched(tried, count)

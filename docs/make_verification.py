@@ -20,6 +20,7 @@ import sympy
 ROOT = Path(__file__).parents[1]
 sys.path[:0] = [str(ROOT), str(ROOT / "docs")]
 
+import attack  # noqa: E402
 import branches  # noqa: E402
 import covariance  # noqa: E402
 
@@ -624,7 +625,7 @@ def anchor(title: str) -> str:
     return title.lower().replace(" ", "-")
 
 
-def page(all_rows: Sequence[Sequence[Measured]]) -> str:
+def page(all_rows: Sequence[Sequence[Measured]], attacks: attack.Found) -> str:
     """The whole page."""
     lines = [
         "# Verification",
@@ -638,16 +639,17 @@ def page(all_rows: Sequence[Sequence[Measured]]) -> str:
     ]
     for section, rows in zip(SECTIONS, all_rows, strict=True):
         lines += [f"## {section.title}", "", *section.words.splitlines(), "", *table(section.columns, rows), ""]
-    return "\n".join([*lines, *covariance.section(), *branches.section()])
+    return "\n".join([*lines, *covariance.section(), *branches.section(), *attack.section(attacks)])
 
 
 def main() -> None:
-    """Measure and write; a claim that does not hold is an error."""
-    rows = measured()
-    PAGE.write_text(page(rows))
+    """Measure, attack and write; a claim that does not hold or an attack that succeeds is an error."""
+    rows, attacks = measured(), attack.attacked()
+    PAGE.write_text(page(rows, attacks))
     false = sum(r.holds is False for some in rows for r in some)
     print(f"wrote {PAGE.name}: {sum(r.holds is not None for some in rows for r in some)} claims, {false} do not hold")
-    sys.exit(bool(false))
+    print(f"{sum(a['tried'] for a in attacks.values())} attacks, {attack.failed(attacks)} succeeded")
+    sys.exit(bool(false or attack.failed(attacks)))
 
 
 if __name__ == "__main__":

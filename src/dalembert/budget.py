@@ -63,7 +63,7 @@ def _limited(seconds: float, function: Callable[..., Result], *args: Any, **opti
     """Call with a limit of time, in any thread: another thread watches the clock and raises an exception in this one.
 
     `over` is set by a plain assignment, before which no exception can arrive once the call has ended; from then on none is
-    raised, and one that has not arrived yet is taken back.
+    raised, and one that has not arrived yet is let arrive.
     """
     limit = _Limit(threading.get_ident(), monotonic() + seconds)
     try:
@@ -73,7 +73,9 @@ def _limited(seconds: float, function: Callable[..., Result], *args: Any, **opti
         finally:
             limit.over = True
             with _LOCK:
-                _raise_in(limit.thread, None)
+                reached = limit.reached
+            if reached:
+                _let_arrive(limit.thread)
     except _TimeIsUpError:
         if limit.reached:
             raise BudgetSpentError(f"a call took more than {seconds} s") from None
@@ -125,10 +127,22 @@ def _look() -> None:
                 return
 
 
-def _raise_in(thread: int, kind: type[BaseException] | None) -> None:
-    """Raise an exception in a thread before its next instruction; with None, take back one that has not arrived."""
-    raised = None if kind is None else ctypes.py_object(kind)
-    ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), raised)
+def _raise_in(thread: int, kind: type[BaseException]) -> None:
+    """Raise an exception in a thread before its next instruction."""
+    ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), ctypes.py_object(kind))
+
+
+def _let_arrive(thread: int) -> None:
+    """Let an exception that may be on its way to this thread arrive here.
+
+    Taking it back leaves CPython 3.11 looking for it: under a profiler or a tracer the next call would hang.
+    """
+    try:
+        _raise_in(thread, _TimeIsUpError)
+        while True:
+            pass
+    except _TimeIsUpError:
+        pass
 
 
 def _after_fork() -> None:

@@ -416,8 +416,8 @@ def test_a_file_that_promises_more_than_it_has(tmp_path):
 
 @pytest.mark.parametrize("kind", ["mutated", "hostile"])
 def test_files_made_at_random(attack, kind):
-    count = {"mutated": 400, "hostile": 150}[kind]
-    found = getattr(attack, f"{kind}_files")(count, seed=11, workers=1)
+    count = {"mutated": 400, "hostile": 60}[kind]
+    found = getattr(attack, f"{kind}_files")(count, seed=11)
     assert found["tried"] == count and found["refused"] + found["loaded"] == count and found["refused"] > count / 2
 
 
@@ -434,13 +434,14 @@ def test_the_attack_sees_what_is_wrong(attack, monkeypatch, tmp_path):
 
 def test_the_attack_sees_what_hangs(attack, monkeypatch):
     """Another: one that never ends, and one that ends the process."""
-    monkeypatch.setattr(attack, "LIMIT", 0.2)
-    attack.originals()
+    import watched
+
+    monkeypatch.setattr(watched, "LIMIT", 0.1)
     for wait in (lambda *given: time.sleep(60), lambda *given: sum(iter(int, 1))):
         monkeypatch.setattr(attack, "outcome", wait)
-        assert attack.mutated_files(2, workers=1)["hung"] == 2
+        assert attack.mutated_files(2)["hung"] == 2
     monkeypatch.setattr(attack, "outcome", lambda *given: os._exit(3))
-    assert attack.mutated_files(2, workers=1)["crashed"] == 2
+    assert attack.mutated_files(2)["crashed"] == 2
 
 
 def test_a_model_that_cannot_be_read_back_cannot_be_saved(tmp_path):

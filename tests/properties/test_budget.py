@@ -5,6 +5,8 @@ from __future__ import annotations
 import itertools
 import random
 import signal
+import subprocess
+import sys
 import threading
 
 import pytest
@@ -131,3 +133,23 @@ def test_ctrl_c_is_not_taken_for_a_result(where, search, monkeypatch):
     monkeypatch.setattr(where, _interrupted)
     with pytest.raises(KeyboardInterrupt):
         search()
+
+
+PROFILED = """
+import cProfile
+from dalembert.budget import Budget
+def endless():
+    while True:
+        pass
+for function in (lambda: 7, endless):
+    Budget(seconds=0.05).call(function)
+    profile = cProfile.Profile()
+    profile.enable()
+    Budget(seconds=5).call(lambda: 7)
+    profile.disable()
+"""
+
+
+def test_a_profiler_works_after_calls_that_were_limited():
+    """In a process of its own, because the profiler hangs if an exception that was on its way is taken back."""
+    subprocess.run([sys.executable, "-c", PROFILED], timeout=30, check=True)
