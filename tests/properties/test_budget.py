@@ -5,6 +5,8 @@ from __future__ import annotations
 import itertools
 import random
 import signal
+import subprocess
+import sys
 import threading
 
 import pytest
@@ -103,3 +105,22 @@ def test_what_computer_algebra_swallows_is_raised_again():
 
     times = itertools.count()
     assert Budget(seconds=0.05).call(swallows) is None
+
+
+@pytest.mark.parametrize("call", ["lambda: 7", "endless"])
+def test_generators_end_under_a_profiler_after_a_limited_call(call):
+    """In a process of its own, since a generator that never ends would stop all tests."""
+    text = f"""
+import cProfile
+from dalembert.budget import Budget
+def endless():
+    while True:
+        pass
+Budget(seconds=0.05).call({call})
+profile = cProfile.Profile()
+profile.enable()
+print(any(k > 5 for k in range(3)))
+profile.disable()
+"""
+    done = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, timeout=60, check=True)
+    assert done.stdout.strip() == "False"
