@@ -195,7 +195,10 @@ def substitute(expression: Fast, replacements: Mapping[Any, Any]) -> Fast:
 def gradient(expression: Fast, variables: Iterable[Any]) -> list[Fast]:
     """The partial derivatives of one expression."""
     e, zero = fast(expression), fast(0)
-    occurring, branched = e.free_symbols, _has_branches(e)
+    occurring = e.free_symbols
+    if not occurring:
+        return [zero for _ in variables]
+    branched = _has_branches(e)
     slopes = (e.diff(x) if x in occurring else zero for x in map(fast, variables))
     return [_merged(d) if branched else d for d in slopes]
 
@@ -288,7 +291,7 @@ def vectorised(symbols: Sequence[Any], expressions: Sequence[Any]) -> Any:
         return lambda rows: np.zeros((len(rows), 0))
     # Renamed, because SymEngine calls common subexpressions x0, x1, ..., whatever the names of the arguments are.
     own = {fast(s): symengine.Symbol(f"argument.{k}") for k, s in enumerate(symbols)}
-    listed = [fast(e).subs(own) for e in expressions]
+    listed = [e.subs(own) if e.free_symbols else e for e in map(fast, expressions)]
     try:
         call = symengine.Lambdify(list(own.values()), listed, real=True, cse=True)
     except (

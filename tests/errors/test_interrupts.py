@@ -35,6 +35,14 @@ def attack():
 attacks = attack()
 
 
+@pytest.fixture(autouse=True)
+def _python_handles_signals():
+    """A shell that starts the tests in the background has SIGINT ignored."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
 def interrupted(simulate, delay):
     """The run of the error that a signal leads to which another thread sends some time after the first chunk."""
     sender = threading.Thread(target=lambda: (time.sleep(delay), os.kill(os.getpid(), signal.SIGINT)))

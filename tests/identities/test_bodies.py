@@ -333,7 +333,7 @@ def test_prescribed_motion():
     whole = cart_pendulum(base=v * t, coordinates=[theta])
     at = numbers(whole, (0.6,), (0.4,))
     assert at.accelerations[theta] == pytest.approx(-6.92392833, abs=1e-8)
-    assert at.energy == pytest.approx(-13.587067812, abs=1e-9)
+    assert at.jacobi_integral == pytest.approx(-13.587067812, abs=1e-9)
 
 
 # ---- loads ----

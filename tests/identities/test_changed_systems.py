@@ -207,7 +207,7 @@ def test_decimals_are_printed_as_they_were_typed():
 
 def test_the_arguments_are_all_there_are():
     """An argument that `System` gains and `arguments` does not would be lost by every copy."""
-    taken = set(inspect.signature(da.System).parameters)
+    taken = {name for name in inspect.signature(da.System).parameters if not name.startswith("_")}
     given = set(random_system(np.random.default_rng(0), "").arguments)
     assert taken - given <= {"kinetic", "potential", "lagrangian"}
     assert given <= taken

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
 import random
 import subprocess
 import sys
 import threading
+from time import process_time
 
 import numpy as np
 import pytest
@@ -13,6 +15,7 @@ import sympy
 from sympy import Abs, Heaviside, Max, Min, Piecewise, sign, sqrt
 
 import dalembert as da
+from dalembert.decide.zero import vanishes
 from dalembert.symbolic import vectorised
 from dalembert.theory.shell import shell
 
@@ -130,6 +133,19 @@ def test_simple_machines_are_quick(name, seconds):
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert float(done.stdout) < seconds
+
+
+@pytest.mark.parametrize("n, held, seconds", [(10, True, 5), (100, True, 30), (100, False, 40)])
+def test_long_chains_end(n, held, seconds):
+    """Held at one end a chain has its energy; free, its total momentum too."""
+    q, m = [da.coordinates(f"q{i}") for i in range(n)], da.parameters("m", positive=True)
+    springs = [(a - b) ** 2 for a, b in itertools.pairwise(q)] + ([q[0] ** 2] if held else [])
+    chain = da.System("chain", q, kinetic=m * sum(c.dot**2 for c in q) / 2, potential=k * sum(springs) / 2)
+    start = process_time()
+    found = [i.expression for i in da.first_integrals(chain)]
+    assert process_time() - start < seconds
+    assert any(vanishes(e - m * sum(c.dot for c in q)) for e in found) is not held
+    assert len(found) == (1 if held else 2 if n > 30 else 3)
 
 
 def test_a_thread_gives_the_same_integrals():

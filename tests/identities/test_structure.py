@@ -285,6 +285,7 @@ def test_total_derivative_of_the_jacobi_integral():
     system = rotating_disc()
     found = da.structure(system)
     h = found.T2 - found.T0 + system.potential
-    assert same(h, system.equations().energy)
+    assert same(h, system.equations().jacobi_integral)
+    assert same(system.kinetic + system.potential, system.equations().energy)
     assert same(h - system.kinetic - system.potential, -found.T1 - 2 * found.T0)
     assert not vanishes(total_derivative(fast(h), system.coordinates))  # off shell it changes

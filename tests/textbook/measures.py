@@ -59,10 +59,13 @@ def _largest(differences: Any) -> float:
 
 
 def printed(fixture: Fixture, spoil: float = 0.0) -> float:
-    """The largest distance of accelerations, multipliers and energy at a state from the printed digits."""
+    """The largest distance of accelerations, multipliers and h = p v - L at a state from the printed digits."""
     now = evaluated(load(fixture.system).system, *fixture.state(spoil), fixture.values(spoil), fixture.time)
     found = [*(now.accelerations.values() if fixture.accelerations else ())]
-    found += [*(now.multipliers if fixture.multipliers else ()), *([] if fixture.energy is None else [now.energy])]
+    found += [
+        *(now.multipliers if fixture.multipliers else ()),
+        *([] if fixture.energy is None else [now.jacobi_integral]),
+    ]
     said = [*fixture.accelerations, *fixture.multipliers, *([] if fixture.energy is None else [fixture.energy])]
     return _largest(np.subtract(found, said))
 
@@ -122,7 +125,7 @@ def admissible(system: da.System, q: Any, v: Any, values: Mapping[str, float], t
 def kept(fixture: Fixture, until: float, energy: bool = True, wrong: sympy.Expr | None = None) -> float:
     """How far the invariants of the gallery, and the energy if it is one, move along a motion, relative to 1 + size."""
     example, run = load(fixture.system), motion(fixture, until, steps=20)
-    rows = [run.quantity(e) for e in example.invariants.values()] + ([run.energy] if energy else [])
+    rows = [run.quantity(e) for e in example.invariants.values()] + ([run.jacobi_integral] if energy else [])
     if wrong is not None:
         rows = [run.quantity(wrong)]
     return max(float(np.max(np.abs(row - row[0])) / (1 + np.max(np.abs(row)))) for row in rows)

@@ -12,7 +12,7 @@ from ..model.coordinates import Coordinate, Entropy
 from ..model.system import System
 from ..theory import pointwise as maps
 from ..theory.energies import energy
-from ..theory.lagrange import entropy_rates, mass_matrix
+from ..theory.lagrange import entropy_rates, jacobi_integral, mass_matrix
 from .start import resolve_start
 from .values import Array, Values, columns, parameter_values, point_map
 
@@ -28,6 +28,7 @@ class Evaluation:
     reactions: dict[Coordinate, float]
     momenta: dict[Coordinate, float]
     energy: float
+    jacobi_integral: float
     mass_matrix: Array
     temperatures: dict[Entropy, float]
     entropy_rates: dict[Entropy, float]
@@ -66,12 +67,14 @@ def evaluate(system: System, *, at: Values, parameters: Values | None = None) ->
         )
     entries = {f"{i},{j}": m for i, row in enumerate(mass_matrix(system)) for j, m in enumerate(row)}
     forms = {f"{a};{i}": x for a, w in enumerate(system.variations) for i, x in enumerate(w)}
-    table = point_map(maps.quantity_map(system, {"energy": energy(system), **entries, **forms}))(point, rows)[0][0]
+    table = point_map(
+        maps.quantity_map(system, {"energy": energy(system), "h": jacobi_integral(system), **entries, **forms})
+    )(point, rows)[0][0]
     rates = zip(system.entropies, system.temperatures, entropy_rates(system), strict=True)
     laws = {name: e for S, T, rate in rates for name, e in ((f"{S}, temperature", T), (S.dot.name, rate))}
     warm = point_map(maps.quantity_map(system, laws))(point, rows)[0][0].tolist() if laws else []
     momenta = point_map(maps.momentum_map(system))(point, rows)[0][0]
-    reactions = motion[0, n:] @ table[1 + n * n :].reshape(len(system.constraints), n)
+    reactions = motion[0, n:] @ table[2 + n * n :].reshape(len(system.constraints), n)
     for quantity, value in {"energy": table[0], "momentum": momenta, "temperature": warm[::2]}.items():
         if not np.isfinite(value).all():
             raise StartError(
@@ -85,7 +88,8 @@ def evaluate(system: System, *, at: Values, parameters: Values | None = None) ->
         reactions=dict(zip(q, reactions.tolist(), strict=True)),
         momenta=dict(zip(q, momenta.tolist(), strict=True)),
         energy=float(table[0]),
-        mass_matrix=table[1 : 1 + n * n].reshape(n, n),
+        jacobi_integral=float(table[1]),
+        mass_matrix=table[2 : 2 + n * n].reshape(n, n),
         temperatures=dict(zip(system.entropies, warm[::2], strict=True)),
         entropy_rates=dict(zip(system.entropies, warm[1::2], strict=True)),
     )

@@ -20,7 +20,7 @@ from ..decide.balls import Ball
 from ..decide.zero import vanishes
 from ..model.coordinates import Coordinate, time
 from ..model.system import System
-from ..symbolic import fast, gradient, jacobian
+from ..symbolic import fast, gradient
 from .lagrange import expanded, momenta
 from .shell import Array, Shell, States
 
@@ -44,8 +44,9 @@ def building_blocks(system: System) -> list[Expr]:
 def _turning(system: System) -> list[Expr]:
     """Coordinates that nothing depends on and whose inertia is not constant: they may well be angles."""
     moving = (*system.coordinates, *system.velocities, time)
-    inertia = {q: gradient(gradient(system.lagrangian, [q.dot])[0], [q.dot])[0] for q in system.coordinates}
-    absent = [q for q in system.coordinates if all(q not in e.free_symbols for e in _stated(system))]
+    present = {s for e in _stated(system) for s in e.free_symbols}
+    absent = [q for q in system.coordinates if q not in present]
+    inertia = {q: gradient(gradient(system.lagrangian, [q.dot])[0], [q.dot])[0] for q in absent}
     return [q for q in absent if not all(vanishes(d) for d in gradient(inertia[q], moving))]
 
 
@@ -101,8 +102,8 @@ def _support(row: Sequence[Any]) -> list[Any]:
 
 
 def _constant(row: Sequence[Any], system: System) -> bool:
-    moving = (*system.coordinates, *system.velocities, time)
-    return all(vanishes(d) for a in row for d in gradient(a, moving))
+    moving = {fast(s) for s in (*system.coordinates, *system.velocities, time)}
+    return all(vanishes(fast(a).diff(s)) for a in row for s in fast(a).free_symbols & moving)
 
 
 def even(system: System) -> bool:
@@ -147,14 +148,17 @@ class Ansatz:
 
     def exact_rates(self, parameters: Array | None = None) -> list[list[Ball]]:
         """The rates of all functions at states in ball arithmetic, a row for each state at which all have one."""
-        slopes = jacobian(self.blocks, self.shell.moving_symbols)
-        found = []
+        used, found = sorted({k for member in self.members for k in member}), []
+        gradients = (enumerate(gradient(self.blocks[k], self.shell.moving_symbols)) for k in used)
+        slopes = [[(i, d) for i, d in slope if d != 0] for slope in gradients]
         with balls.precise() as flint:
             zero, one = flint.arb(0), flint.arb(1)
             for state in self.shell.exact_states(len(self) + 6, parameters):
-                block = balls.raw_values([self.blocks], state.point)[0]
-                table = balls.raw_values(slopes, state.point)
-                rate = [sum((d * a for d, a in zip(row, state.along, strict=True)), start=zero) for row in table]
+                values = balls.raw_values([[self.blocks[k] for k in used]], state.point)[0]
+                table = balls.raw_values([[d for _, d in slope] for slope in slopes], state.point)
+                block, rate = dict(zip(used, values, strict=True)), {}
+                for k, slope, known in zip(used, slopes, table, strict=True):
+                    rate[k] = sum((d * state.along[i] for (i, _), d in zip(slope, known, strict=True)), start=zero)
                 row = []
                 for member in self.members:
                     value, change = one, zero

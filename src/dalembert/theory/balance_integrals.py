@@ -27,11 +27,11 @@ from .shell import Shell
 
 def momentum_integrals(system: System, shell: Shell, budget: Budget) -> Iterator[Integral]:
     """One verdict per coordinate: its momentum, corrected by what acts along it, or why there is no such integral."""
-    return (_momentum(system, i, shell, budget) for i in range(len(system.coordinates)))
+    return (_momentum(system, i, readable(p, system), shell, budget) for i, p in enumerate(momenta(system)))
 
 
-def _momentum(system: System, i: int, shell: Shell, budget: Budget) -> Integral:
-    q, p = system.coordinates[i], readable(momenta(system)[i], system)
+def _momentum(system: System, i: int, p: Expr, shell: Shell, budget: Budget) -> Integral:
+    q = system.coordinates[i]
     slope, force = fast(system.lagrangian).diff(fast(q)), fast(system.force[i])
     name = f"momentum of {q}"
     if not all(vanishes(w[i]) for w in system.variations):
@@ -128,10 +128,15 @@ def _parts(system: System) -> list[list[Coordinate]]:
     forms = [[*c.coefficients, *w] for c, w in zip(system.constraints, system.variations, strict=True)]
     touched = [{i for i in range(len(q)) if _touches(form, i, own[i])} for form in forms]
 
+    acting = [[L.diff(a), L.diff(b), f] for (a, b), f in zip(own, force, strict=True)]
+    occurring = [{s for e in on for s in e.free_symbols} for on in acting]
+
+    def depends(i: int, j: int) -> bool:
+        """Whether coordinate j changes what acts on coordinate i."""
+        return any(not vanishes(e.diff(s)) for s in own[j] if s in occurring[i] for e in acting[i])
+
     def joined(i: int, j: int) -> bool:
-        mixed = (L.diff(a).diff(b) for a in own[i] for b in own[j])
-        pushed = (d for d in (*(force[i].diff(b) for b in own[j]), *(force[j].diff(a) for a in own[i])))
-        return any(i in t and j in t for t in touched) or not all(vanishes(d) for d in (*mixed, *pushed))
+        return any(i in t and j in t for t in touched) or depends(i, j) or depends(j, i)
 
     groups: list[list[int]] = []
     for i in range(len(q)):

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import combinations
 from typing import TYPE_CHECKING, overload
 
@@ -112,9 +113,15 @@ class FirstIntegrals(Shown):
     system: System
     integrals: tuple[Integral, ...]
     not_conserved: tuple[Integral, ...]
-    independent: int
     remarks: tuple[str, ...]
     searched: tuple[str, ...]
+
+    @cached_property
+    def independent(self) -> int:
+        """How many of the integrals are functionally independent, at a fixed time, on the constraints."""
+        from .shell import shell
+
+        return shell(self.system).rank([i.expression for i in self.integrals])
 
     def __iter__(self) -> Iterator[Integral]:
         return iter(self.integrals)
@@ -148,8 +155,6 @@ def first_integrals(system: System, degree: int = 2, budget: Budget | None = Non
              coefficients; 0 reads off momenta and energies only
     budget:  what the search may spend; see `Budget`
     """
-    from .shell import shell
-
     system = system_of(system, "first_integrals")
     mechanical(system, "first_integrals")
     _check(degree)
@@ -163,12 +168,10 @@ def first_integrals(system: System, degree: int = 2, budget: Budget | None = Non
         why = "interrupted" if isinstance(ended, KeyboardInterrupt) else str(ended) or "the time is up"
         remarks.append(f"the search ended early ({why}): what was found until then is listed")
     every = [read_with(i, system.typed) for i in every]
-    kept = tuple(i for i in every if i.conserved)
     return FirstIntegrals(
         system=system,
-        integrals=kept,
+        integrals=tuple(i for i in every if i.conserved),
         not_conserved=tuple(i for i in every if not i.conserved),
-        independent=shell(system).rank([i.expression for i in kept]),
         remarks=tuple(remarks),
         searched=tuple(searched),
     )

@@ -28,14 +28,21 @@ def rate_form(rate: Expr, q: Sequence[Coordinate]) -> list[Expr] | None:
 
 def is_total_derivative(rate: Expr, q: Sequence[Coordinate]) -> bool:
     """Whether rate(q, v, t) is dF/dt of some F(q, t), at least locally."""
-    form = rate_form(rate, q)
-    return form is not None and is_exact(form, (*q, time))
+    moving = _occurring(rate, q)
+    form = rate_form(rate, moving)
+    return form is not None and is_exact(form, (*moving, time))
 
 
 def primitive(rate: Expr, q: Sequence[Coordinate], budget: Budget) -> Expr | None:
     """F(q, t) with dF/dt = rate; None if the rate is not a total derivative, or no closed form was found for F."""
-    form = rate_form(rate, q)
-    if form is None or not is_exact(form, (*q, time)):
+    moving = _occurring(rate, q)
+    form = rate_form(rate, moving)
+    if form is None or not is_exact(form, (*moving, time)):
         return None
-    F = potential(form, (*q, time), budget)
+    F = potential(form, (*moving, time), budget)
     return None if F is None else sympy.expand(F)
+
+
+def _occurring(rate: Expr, q: Sequence[Coordinate]) -> list[Coordinate]:
+    """The coordinates that a rate depends on, by position or velocity: F depends on no others."""
+    return [c for c in q if rate.free_symbols & {c, c.dot}]

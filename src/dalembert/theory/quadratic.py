@@ -8,7 +8,7 @@ from typing import Any
 
 from ..decide.sample import boundaries
 from ..decide.zero import vanishes
-from ..symbolic import Fast, fast, free_names, gradient, jacobian, substitute
+from ..symbolic import Fast, fast, free_names, gradient, jacobian
 
 
 @dataclass(frozen=True)
@@ -36,17 +36,21 @@ def quadratic_part(expression: Any, velocities: Sequence[Any]) -> Quadratic | No
     It is, if no second derivative depends on them. Third derivatives are compared with their own terms: beside m c^2 a term
     v^4/c^2 looks like rounding.
     """
-    rest = dict.fromkeys(velocities, 0)
+    rest = {fast(v): fast(0) for v in velocities}
     slopes = gradient(expression, velocities)
     second = jacobian(slopes, velocities)
     names = [fast(v).name for v in velocities]
     for d in {d for i, row in enumerate(second) for d in row[i:] if free_names([d]) & set(names)}:
         if not all(vanishes(third) for third in gradient(d, velocities)):
             return None
+
+    def at_rest(e: Fast) -> Fast:
+        return e.subs(rest) if e.free_symbols else e
+
     found = Quadratic(
-        [[substitute(d, rest).expand() for d in row] for row in second],
-        [substitute(p, rest).expand() for p in slopes],
-        substitute(expression, rest),
+        [[at_rest(d).expand() for d in row] for row in second],
+        [at_rest(p).expand() for p in slopes],
+        at_rest(fast(expression)),
     )
     # |v| is linear in every branch, and not linear.
     if any(free_names([g]) & set(names) for g in boundaries([expression])):

@@ -57,7 +57,10 @@ class Shell(StateSource):
         n, unit = self._n, self._sizes(self.moving_symbols)
         along = np.column_stack([at.inputs[:, n : 2 * n], at.accelerations, np.ones(len(at))])
         slopes = [d for e in expressions for d in gradient(e, self.moving_symbols)]
-        table = self.function(slopes)(at.inputs).reshape(len(at), len(expressions), -1)
+        occurring = [k for k, d in enumerate(slopes) if d != 0]
+        flat = np.zeros((len(at), len(slopes)))
+        flat[:, occurring] = self.function([slopes[k] for k in occurring])(at.inputs)
+        table = flat.reshape(len(at), len(expressions), -1)
         fastest = np.abs(along / unit).max(axis=1, keepdims=True)
         return (table * along[:, None, :]).sum(axis=-1), (np.abs(table) * unit).sum(axis=-1) * fastest
 
