@@ -20,6 +20,14 @@ import dalembert as da
 from dalembert.decide.decimals import exact
 from dalembert.symbolic import fast, free_names, magnitude, number
 
+
+def integrals(system):
+    """First integrals, each in units of its value at one point: a constant times an integral is the same integral."""
+    rng, found = random.Random(1), [i.expression for i in da.first_integrals(system, degree=1)]
+    at = {name: rng.uniform(0.3, 1.7) for name in sorted(free_names(map(fast, found)))}
+    return [e / number(e, at) for e in found]
+
+
 LIMIT = 60
 """Seconds in which a question is answered."""
 
@@ -29,7 +37,7 @@ QUESTIONS = {
     "energy": lambda s: s.equations().energy,
     "structure": lambda s: da.structure(s).mass_matrix,
     "hamilton": lambda s: da.hamilton(s).hamiltonian,
-    "integrals": lambda s: [i.expression for i in da.first_integrals(s, degree=1)],
+    "integrals": integrals,
     "routh": lambda s: da.routh(s).routhian,
     "modified": lambda s: da.modified_equation(s, da.Midpoint(), 2).fields,
     "reactions": lambda s: da.reactions(s).multipliers,

@@ -19,6 +19,8 @@ from dalembert.discrete import serial as discrete_serial
 from dalembert.engine.lower import tape
 from dalembert.model import serial
 from dalembert.symbolic import fast
+from dalembert.theory.integral_search import follows
+from dalembert.theory.shell import shell
 
 from ..watch import Watch
 
@@ -255,3 +257,39 @@ def test_the_watch_reports_slow_calls_of_the_library():
 
 def test_the_watch_is_on():
     assert hasattr(sympy.factor, "__wrapped__")
+
+
+# first integrals
+
+
+def hoop(mass, radius, slope):
+    """A hoop that rolls down where gravity along the plane is `slope`, and the integral linear in time that it has."""
+    given = da.System(
+        "hoop", [x, theta], kinetic=mass * (x.dot**2 + radius**2 * theta.dot**2) / 2, potential=-mass * slope * x,
+        constraints=[x.dot - radius * theta.dot],
+    )  # fmt: skip
+    return given, x.dot - slope * da.time / 2
+
+
+@pytest.mark.parametrize("number", [sin(Rational(253, 500)), sqrt(2), cos(2), sympy.pi, sympy.exp(Rational(1, 3)), 3])
+def test_integrals_contain_the_constants_of_the_system(number):
+    for slope in (Rational(993, 100) * number, Float("9.93") * number.n() if number != 3 else Float("29.79")):
+        given, linear = hoop(Rational(121, 100), Rational(177, 500), slope)
+        found = [i.expression for i in da.first_integrals(given, degree=1)]
+        assert len(found) == 3
+        assert follows(linear, found, shell(given))
+        assert not follows(linear + slope * da.time / 10**6, found, shell(given))  # the control
+
+
+def test_integrals_with_constants_beside_parameters():
+    given, linear = hoop(m, l, c * sqrt(3) * sin(Rational(1, 2)))
+    found = [i.expression for i in da.first_integrals(given, degree=1)]
+    assert len(found) == 3 and follows(linear, found, shell(given))
+
+
+def test_an_integral_of_two_masses_with_an_irrational_coupling():
+    """A wedge and a disc: its centre of mass moves with constant velocity, with sqrt(2) in it."""
+    given = da.gallery.load("wedge-and-disc").system
+    found = [i.expression for i in da.first_integrals(given, degree=1)]
+    assert any(e.has(sqrt(2)) and e.has(da.time) for e in found)
+    assert all(shell(given).conserved(e) for e in found)

@@ -128,12 +128,12 @@ def _number(e: Fast) -> Ball:
     if e.is_Rational:
         p, q = int(e.p), int(e.q)
         found = flint.arb(flint.fmpq(p, q))
-        return flint.arb(found.mid(), abs(found).upper() * _ROUNDING) if _was_computed(p, q) else found
+        return flint.arb(found.mid(), abs(found).upper() * _ROUNDING) if was_computed(p, q) else found
     return flint.arb.nan()  # complex, infinite
 
 
 @lru_cache(maxsize=4096)
-def _was_computed(p: int, q: int) -> bool:
+def was_computed(p: int, q: int) -> bool:
     """Whether a fraction is a decimal of more than fifteen digits, such as the double nearest to 1/3."""
     if max(abs(p), q).bit_length() < 50:
         return False

@@ -6,7 +6,7 @@ angles, roots and reciprocals. Parameters stay out of it; they come back as coef
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations_with_replacement
@@ -168,6 +168,10 @@ class Ansatz:
                 if all(r.is_finite() for r in row):
                     found.append(row)
         return found
+
+    def on(self, shell: Shell, put: Mapping[Expr, Expr]) -> Ansatz:
+        """The same functions with letters put for constants, on the shell of the system that has these letters."""
+        return Ansatz(shell, tuple(b.xreplace(put) for b in self.blocks), self.still, self.members)
 
     def lifted(self, letters: Sequence[Expr], degree: int) -> Ansatz:
         """Every function times every product of at most `degree` of some constants."""

@@ -2,8 +2,9 @@
 
 A combination sum c_k b_k of given functions is conserved if sum c_k db_k/dt = 0 at every state. At random states on
 shell, with parameters at random values, these are linear equations for c. Each solution says which functions occur in
-an integral; its coefficients are then sought once more among polynomials in the parameters with rational coefficients,
-and the result is checked at fresh states and parameter values. Nothing unchecked is returned.
+an integral; its coefficients are then sought once more among polynomials in the parameters, and in the irrational constants
+of the system, with rational coefficients; the result is checked at fresh states and parameter values. Nothing unchecked is
+returned.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from math import comb
 
 import sympy
@@ -20,10 +22,11 @@ from ..budget import Budget
 from ..decide.elimination import kernel
 from ..decide.rationals import fraction_in
 from ..decide.zero import vanishes
-from ..model.coordinates import time
+from ..model.coordinates import Letter, time
 from ..model.system import System
 from .ansatz import Ansatz, ansatz, building_blocks, even, motion_blocks, potential_terms
-from .shell import Array, Shell
+from .constants import lettered
+from .shell import Array, Shell, shell
 
 _LARGEST = 300  # functions in one ansatz
 _LIFTED = 400  # functions times parameter monomials
@@ -155,19 +158,20 @@ class Search:
 
     def _lifted(self, space: Ansatz) -> Expr | None:
         """The combination of all functions of a space that is conserved; its coefficients are numbers or, of the least degree
-        possible, polynomials in the parameters."""
+        possible, polynomials in the parameters and in the constants of the system."""
         import numpy as np
 
         plain = self._exact(space)
         if plain is not None and self.shell.conserved(plain):
             return plain
-        letters = _letters(self.system)
-        for degree in range(1, 4 if letters else 1):
-            lifted = space.lifted(letters, degree)
+        general, put, back = self._lettered
+        at, letters = shell(general), _letters(general)
+        for degree in range(1, 4 + len(back) if letters else 1):
+            lifted = space.on(at, put).lifted(letters, degree)
             if len(lifted) > _LIFTED:
                 break
             self.budget.spend("", 1)
-            states = self.shell.states(2 * len(lifted) + 40, 17)
+            states = at.states(2 * len(lifted) + 40, 17)
             if states is None:
                 break
             values, rates = lifted.table(states)
@@ -176,8 +180,23 @@ class Search:
             for support in sorted(supports, key=len):
                 whole = self._exact(lifted.restricted(list(support)))
                 if whole is not None:
-                    return _reduced(whole, self.system.parameters)
+                    short = _reduced(whole, general.parameters)
+                    irrational = short.free_symbols & back.keys()
+                    return self._with_unit_term(short.xreplace(back)) if irrational else short
         return None
+
+    @cached_property
+    def _lettered(self) -> tuple[System, dict[Expr, Expr], dict[Letter, Expr]]:
+        return lettered(self.system)
+
+    def _with_unit_term(self, expression: Expr) -> Expr:
+        """An integral divided by the number in its first term, one with a velocity: so it does not depend on how irrational
+        numbers in it are written."""
+        parts = [t.as_independent(*t.free_symbols, as_Add=False) for t in sympy.Add.make_args(expression)]
+        still = {moving: not moving.free_symbols & set(self.system.velocities) for _, moving in parts}
+        first = min(parts, key=lambda part: (still[part[1]], str(part[1])))
+        unit: Expr = sympy.expand(expression / first[0])
+        return unit
 
     def _exact(self, space: Ansatz) -> Expr | None:
         """A combination of the functions of a space whose rate is zero, of few terms, with rational coefficients.
@@ -280,7 +299,7 @@ def _combinations(rates: Array, values: Array) -> Iterator[Array]:
     Functions that are nearly dependent give combinations that nearly vanish; hence several readings of zero, the strictest
     first.
     """
-    if not rates.shape[1]:
+    if not rates.size:
         return
     s, right, scale = _spectrum(rates, values)
     seen = 0
