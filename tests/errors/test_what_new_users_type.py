@@ -98,6 +98,14 @@ def test_a_name_too_long_for_a_file_is_no_file():
         da.load("a" * 5000 + ".nc")
 
 
+def test_a_place_where_nothing_can_be_written_is_refused(tmp_path):
+    (tmp_path / "file").write_text("not a folder")
+    for path in (tmp_path / "file" / "run.nc", tmp_path / ("a" * 300 + ".nc"), "/proc/none/run.nc"):
+        with pytest.raises(da.StartError, match=r"^save: .* cannot be written: "):
+            oscillation().save(path)
+    assert [p.name for p in tmp_path.iterdir()] == ["file"]
+
+
 @pytest.mark.parametrize("path", ["motion.xyz", "motion", "motion.nc", "."])
 def test_a_picture_of_unknown_kind_is_refused(path):
     with pytest.raises(da.StartError, match=r"has no known suffix\. Known are .*\.pdf, .*\.png"):

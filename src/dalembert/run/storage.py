@@ -8,7 +8,7 @@ import os
 import secrets
 import stat
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
@@ -142,7 +142,6 @@ def save(run: Trajectory, path: str | Path) -> Path:
     given = {**run.dataset.attrs, "format": FORMAT}
     attributes = {k: str(v) if isinstance(v, int) else v for k, v in given.items()}
     attributes["checksum"] = checksum(attributes, {name: v.data for name, v in variables.items()})
-    target.parent.mkdir(parents=True, exist_ok=True)
     with _replacing(target) as file:
         netcdf.write(file, attributes, variables)
     return target
@@ -165,12 +164,13 @@ def _replacing(target: Path) -> Iterator[BinaryIO]:
     """A file that becomes the target once it is complete, with the permissions of the one it replaces."""
     target = Path(os.path.realpath(target))  # a link stays one
     mode = None
-    if target.exists():
+    if os.path.exists(target):
         if not target.is_file() or not os.access(target, os.W_OK):
             raise StartError(f"save: {target} is not a file that may be written. Save under another name.")
         mode = stat.S_IMODE(target.stat().st_mode)
     draft = target.with_name(f".dalembert-{os.getpid()}-{secrets.token_hex(8)}.tmp")
     try:
+        target.parent.mkdir(parents=True, exist_ok=True)
         with open(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666), "wb") as file:
             if mode is not None:
                 os.chmod(draft, mode)
@@ -181,7 +181,8 @@ def _replacing(target: Path) -> Iterator[BinaryIO]:
     except OSError as error:
         raise StartError(f"save: {target} cannot be written: {error.strerror or error}.") from error
     finally:
-        draft.unlink(missing_ok=True)
+        with suppress(OSError):
+            draft.unlink(missing_ok=True)
     _settle(target.parent)
 
 
