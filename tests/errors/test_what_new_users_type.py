@@ -93,6 +93,17 @@ def test_what_is_no_path_is_refused(path):
         oscillation().save(path)
 
 
+def test_a_tilde_is_the_home(tmp_path, monkeypatch):
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    monkeypatch.chdir(tmp_path)
+    run = oscillation()
+    run.save("~/run.nc")
+    run.plot("~/motion.png")
+    assert len(da.load("~/run.nc")) == len(run)
+    assert {"run.nc", "motion.png"} <= {p.name for p in (tmp_path / "home").iterdir()}
+    assert not (tmp_path / "~").exists()
+
+
 def test_a_name_too_long_for_a_file_is_no_file():
     with pytest.raises(da.StartError, match="there is no file"):
         da.load("a" * 5000 + ".nc")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from textwrap import fill
 from typing import TYPE_CHECKING, Any
@@ -62,7 +63,7 @@ def checked_target(path: str | Path) -> Path:
 
     known = FigureCanvasBase.get_supported_filetypes()
     try:
-        target = Path(path)
+        target = Path(os.path.expanduser(path))
     except TypeError:
         raise StartError(f"plot: got {told(path)}. Expected the path of a picture: 'motion.png'.") from None
     if target.suffix.lower().lstrip(".") not in known:

@@ -115,7 +115,7 @@ def _packed(value: Any) -> Any:
 
 
 def _path(given: Any, role: str) -> Path:
-    """What was given as the path of a file."""
+    """What was given as the path of a file; `~` is the home of the user, not a folder of that name to be made."""
     try:
         os.fsencode(os.fspath(given))
         text = os.fsdecode(given)
@@ -123,7 +123,7 @@ def _path(given: Any, role: str) -> Path:
         text = ""
     if not text or "\0" in text:
         raise StartError(f"{role}: got {told(given)} ({type(given).__name__}). Expected the path of a file: 'run.nc'.")
-    return Path(text)
+    return Path(os.path.expanduser(text))
 
 
 def checked_target(path: str | Path) -> Path:
