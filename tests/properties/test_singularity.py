@@ -71,6 +71,25 @@ def test_singular_matrices_in_all_units(n):
     assert (status == Status.SINGULAR).all()
 
 
+@pytest.mark.parametrize("n", [3, 6, 12])
+def test_rounding_that_an_earlier_pivot_has_enlarged(n):
+    """Some of these have a small pivot before the one that is zero, which is then far larger than the rounding of its terms.
+
+    The control: regular matrices with small pivots (condition number 1e9) are not called singular.
+    """
+    for seed in range(1000, 1010 if n < 12 else 1003):
+        rng = np.random.default_rng(seed)
+        a = generated(rng, n, 400, n - 1)
+        rows, columns = units(rng, (400, n)), units(rng, (400, n))
+        _, status = solved(a * rows[:, :, None] / columns[:, None, :], rng.normal(size=(400, n)) * rows)
+        assert (status == Status.SINGULAR).all()
+        left, _, right = np.linalg.svd(rng.normal(size=(400, n, n)))
+        a = np.einsum("kij,j,kjl->kil", left, np.logspace(0, -9, n), right)
+        b = np.einsum("kij,kj->ki", a, rng.normal(size=(400, n)))
+        _, status = solved(a * rows[:, :, None] / columns[:, None, :], b * rows)
+        assert (status != Status.SINGULAR).all()
+
+
 def test_control_the_largest_entry_is_no_measure():
     """Pivots beside the largest entry of the matrix, as in `matrix_rank`: the verdict depends on the units."""
     rng = np.random.default_rng(0)

@@ -8,7 +8,10 @@ from typing import NamedTuple
 from .emitter import Array, Emitter, Handle, Index
 
 SINGULAR = 1e-14
-"""Size of a pivot beside that of the terms it is the sum of, divided by n, at which a matrix of size n is called singular."""
+"""Size of a pivot beside that of the products it depends on, divided by n, at which a matrix of size n is called singular."""
+
+DOUBTFUL = 1e-8
+"""Size of a pivot beside that of the terms it is the sum of, at which the rounding of all steps is counted."""
 
 FLOOR = 1e-6
 """Times the tolerance of Newton's method: the rounding of the largest unknown, below which a row is zero."""
@@ -56,15 +59,17 @@ def factor(e: Emitter, m: Matrix) -> Handle:
             for j in e.each(e.after(k), n, n):
                 product = e.arithmetic("mul", multiple, e.load(a, e.at(k, n, j)))
                 e.store(a, e.arithmetic("sub", e.load(a, e.at(i, n, j)), product), e.at(i, n, j))
-    return _has_rounding_for_pivot(e, n, a)
+    return _has_rounding_for_pivot(e, m)
 
 
-def _has_rounding_for_pivot(e: Emitter, n: int, a: Array) -> Handle:
+def _has_rounding_for_pivot(e: Emitter, m: Matrix) -> Handle:
     """Whether a pivot is what rounding leaves of the terms it is the sum of; `a` has the triangular factors.
 
     u_kk = a_kk - sum l_kj u_jk: every term has the units of row k divided by those of unknown k, so no change of units,
-    of one equation or one unknown alone, changes the verdict.
+    of one equation or one unknown alone, changes the verdict. If no pivot is small beside its terms, none is rounding;
+    otherwise the rounding of all steps is counted, since an earlier small pivot enlarges it.
     """
+    n, a = m.n, m.entries
     good, size = e.local(1), e.local(1)
     e.store(good, e.real(1.0))
     for k in e.each(0, n, n):
@@ -73,9 +78,54 @@ def _has_rounding_for_pivot(e: Emitter, n: int, a: Array) -> Handle:
         for j in e.each(0, k, n):
             term = e.arithmetic("mul", e.load(a, e.at(k, n, j)), e.load(a, e.at(j, n, k)))
             e.store(size, e.arithmetic("add", e.load(size), e.call("fabs", term)))
-        enough = e.compare("lt", e.arithmetic("mul", e.real(SINGULAR * n), e.load(size)), pivot)
-        e.store(good, e.select(enough, e.load(good), e.real(0.0)))
+        clear = e.compare("lt", e.arithmetic("mul", e.real(DOUBTFUL), e.load(size)), pivot)
+        e.store(good, e.select(clear, e.load(good), e.real(0.0)))
+    with e.when(e.compare("eq", e.load(good), e.real(0.0))):
+        _compare_with_all_rounding(e, n, a, good)
     return e.compare("eq", e.load(good), e.real(0.0))
+
+
+def _compare_with_all_rounding(e: Emitter, n: int, factors: Array, good: Array) -> None:
+    """Set `good` to one if no pivot is what the rounding of all steps before it may make of zero, else to zero.
+
+    The factors are those of a matrix that differs from the given one by E, at most the unit of rounding times |L||U|. To
+    first order u_kk changes by y E z, with y L = 0 left of column k, U z = 0 above row k, and y_k = z_k = 1.
+    """
+    one, a, y, z, total = e.real(1.0), e.local(n * n), e.local(n), e.local(n), e.local(3)
+    e.store(good, one)
+    for i in e.each(0, n, n):  # a copy, since small factors stay in registers unless loops index them
+        for j in e.each(0, n, n):
+            e.store(a, e.load(factors, e.at(i, n, j)), e.at(i, n, j))
+
+    def add(place: int, value: Handle) -> None:
+        e.store(total, e.arithmetic("add", e.load(total, place), value), place)
+
+    def product(entry: Index, vector: Array, at: Index) -> Handle:
+        return e.arithmetic("mul", e.load(a, entry), e.load(vector, at))
+
+    with e.loop(0, n) as k:
+        e.store(y, one, k)
+        e.store(z, one, k)
+        e.store(total, e.real(0.0), 2)
+        with e.loop(0, e.after(k)) as up:
+            j = e.integer_arithmetic("sub", k, up)
+            e.store(total, e.real(0.0), 0)
+            e.store(total, e.real(0.0), 1)
+            with e.loop(e.after(j), e.after(k)) as p:
+                add(0, product(e.at(p, n, j), y, p))
+                add(1, product(e.at(j, n, p), z, p))
+            with e.when(e.integer_compare("lt", j, k)):
+                e.store(y, e.negative(e.load(total, 0)), j)
+                e.store(z, e.negative(e.arithmetic("div", e.load(total, 1), e.load(a, e.at(j, n, j)))), j)
+            e.store(total, e.call("fabs", e.load(y, j)), 0)
+            e.store(total, e.call("fabs", product(e.at(j, n, j), z, j)), 1)
+            with e.loop(e.after(j), e.after(k)) as p:
+                add(0, e.call("fabs", product(e.at(p, n, j), y, p)))
+                add(1, e.call("fabs", product(e.at(j, n, p), z, p)))
+            add(2, e.arithmetic("mul", e.load(total, 0), e.load(total, 1)))
+        pivot = e.call("fabs", e.load(a, e.at(k, n, k)))
+        enough = e.compare("lt", e.arithmetic("mul", e.real(SINGULAR * n), e.load(total, 2)), pivot)
+        e.store(good, e.select(enough, e.load(good), e.real(0.0)))
 
 
 def solve(e: Emitter, m: Matrix, b: Array, x: Array) -> None:
