@@ -26,8 +26,8 @@ PAGE = Path(__file__).with_name("verification.md")
 SEED = 1
 
 ATTACKS: dict[str, tuple[Callable[[int, int], Counter[str]], int]] = {
-    "damaged run files": (mutated_files, 80_000),
-    "hostile run files": (hostile_files, 20_000),
+    "damaged run files": (mutated_files, 90_000),
+    "hostile run files": (hostile_files, 10_000),
     "kills while saving": (kills_while_saving, 100),
     "interrupts": (interrupts, 1_000),
     "faults of the cache": (cache_faults, 1_000),

@@ -65,11 +65,37 @@ class ModelWarning(UserWarning):
         super().__init__(shortened(str(message)), *more)
 
 
+PRINTED = 2000
+"""Parts of an expression that is printed in a message: SymPy sorts the terms of longer ones for minutes."""
+
+
 def told(given: Any, most: int = 120) -> str:
     """What was given, for a message: cut to `most` characters with its length told; its type where it cannot be printed."""
+    if _is_long(given):
+        return f"<{type(given).__name__} of more than {PRINTED} parts>"
     try:
         text = repr(given)
     except (ValueError, RecursionError, MemoryError):  # Python prints no integer of more than 4300 digits
         size = f" of {given.bit_length()} bits" if isinstance(given, int) else ""
         return f"<{type(given).__name__}{size}>"
     return text if len(text) <= most else f"{text[:most]}... ({len(text)} characters)"
+
+
+def printed(expression: Any) -> str:
+    """An expression, for a message: in full unless it is so long that the message is cut."""
+    return told(expression, LONGEST)
+
+
+def _is_long(given: Any) -> bool:
+    """Whether an expression, or a list or table of some, has more parts than are printed."""
+    if isinstance(given, dict):
+        left = [*given, *given.values()]
+    else:
+        left = list(given) if isinstance(given, list | tuple | set | frozenset) else [given]
+    count = 0
+    while left and count <= PRINTED:
+        part = left.pop()
+        if hasattr(type(part), "free_symbols") and isinstance(getattr(part, "args", None), tuple):
+            count += 1
+            left += part.args
+    return count > PRINTED

@@ -7,6 +7,8 @@ import sys
 from collections import Counter
 from pathlib import Path
 
+import pytest
+
 import dalembert as da
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "docs"))
@@ -49,3 +51,16 @@ def test_the_section_is_replaced_or_added():
     assert added == page + "\n" + "\n".join(lines)
     assert attack.put(added, lines) == added
     assert attack.put(added + "\n## Two\n", lines).endswith("\n## Two\n")
+
+
+def test_a_constraint_that_jumps_is_refused():
+    """SymEngine crashed on the gradient of one with a kink inside."""
+    x, y = da.coordinates("x y")
+    for jumps in (
+        da.Heaviside(da.Max(x, y.dot)),
+        da.sign(x - y) + x,
+        da.Heaviside(x) * y.dot**2 - x.dot**2 * da.sign(y.dot),
+    ):
+        with pytest.raises(da.ModelError, match="jumps"):
+            da.System("s", [x, y], kinetic=(x.dot**2 + y.dot**2) / 2, constraints=[jumps])
+    da.System("s", [x, y], kinetic=(x.dot**2 + y.dot**2) / 2, constraints=[da.Abs(x) - y])

@@ -498,3 +498,35 @@ def test_long_lines_of_messages_are_cut_with_their_size_told():
         warnings.warn("a" * 14_831, da.ModelWarning, stacklevel=1)
     assert str(caught[0].message) == "a" * 1333 + " ... (12,998 of 14,831 characters left out) ... " + "a" * 500
     assert str(ModelError("a" * 2000)) == "a" * 2000
+
+
+def in_a_file(attack, potential, tmp_path):
+    """The path of a run file whose system has another potential energy, as packed data."""
+    run = oscillation()
+    model = json.loads(run.dataset.attrs["model"])
+    model["energies"]["potential"] = potential
+    return changed(attack, run, tmp_path / "run.nc", model=json.dumps(model))
+
+
+@pytest.mark.parametrize(
+    "exponent", [(0.2345678901234567).hex(), [2345678901234567, 10**16]], ids=["decimal", "fraction"]
+)
+def test_a_number_to_a_power_with_many_digits(attack, exponent, tmp_path):
+    """12**(p/q) is evaluated by way of 2**(2*p % q)."""
+    position = ["Coordinate", "x", {}]
+    for base in ([12, 1], ["Mul", [12, 1], position]):
+        potential = ["Mul", ["Pow", base, exponent], ["Pow", position, [2, 1]]]
+        message = told(StartError, lambda given=potential: da.load(in_a_file(attack, given, tmp_path)))
+        assert "a number to a power with so many digits" in message
+    da.load(in_a_file(attack, ["Mul", ["Pow", [12, 1], [1, 3]], ["Pow", position, [2, 1]]], tmp_path))
+    da.load(in_a_file(attack, ["Pow", ["Add", [3, 1], ["Pow", position, [2, 1]]], exponent], tmp_path))
+
+
+def test_messages_do_not_print_long_expressions():
+    """SymPy takes minutes to sort the terms of such a sum."""
+    long = sympy.Add(*(sympy.sin(k * x) for k in range(1, 3000)), evaluate=False)
+    began = time.process_time()
+    message = told(ModelError, lambda: da.System("s", [x, y], kinetic=x.dot**2, potential=long + sympy.Symbol("q")))
+    assert "q in <Add of more than 2000 parts>" in message
+    assert "<list of more than 2000 parts>" in da.errors.told([long])
+    assert time.process_time() - began < 5

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from sympy import Expr, Float, Matrix, Rational, Symbol
 
 from ..decide.decimals import PLAIN, Typed
-from ..errors import ModelError, told
+from ..errors import ModelError, printed, told
 from ..model import checks, thermal
 from ..model.assembly import system_of
 from ..model.constraints import variation
@@ -220,8 +220,8 @@ def _binding(constraint: Expr, q: Sequence[Coordinate]) -> Expr:
     """A constraint on the end of the step."""
     if not constraint.free_symbols & {c.at(1) for c in q}:
         raise ModelError(
-            f"constraint {constraint}: it does not contain {' or '.join(str(c.at(1)) for c in q)}, so it says nothing about "
-            f"where a step ends."
+            f"constraint {printed(constraint)}: it does not contain {' or '.join(str(c.at(1)) for c in q)}, so it says "
+            f"nothing about where a step ends."
         )
     return constraint
 

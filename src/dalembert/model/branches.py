@@ -16,7 +16,7 @@ from sympy import Expr, Symbol
 
 from ..budget import Budget
 from ..decide.zero import sign_at_samples
-from ..errors import ModelError, ModelWarning
+from ..errors import ModelError, ModelWarning, printed
 from ..symbolic import expanded, terms_of
 from .constraints import Constraint
 from .coordinates import Coordinate, Velocity
@@ -191,13 +191,14 @@ def check(name: str, constraints: Sequence[Constraint], coordinates: Sequence[Co
         found = branches(c.expression, unknowns)
         if not found:
             raise ModelError(
-                f"{name}: no configuration satisfies {c.expression} = 0: it is a sum of squares and a positive number."
+                f"{name}: no configuration satisfies {printed(c.expression)} = 0: it is a sum of squares and a positive "
+                f"number."
             )
         repeated = [b for b in found if b.is_repeated]
         if repeated:
-            better = ", ".join(str(e) for e in repeated[0].equations)
+            better = ", ".join(printed(e) for e in repeated[0].equations)
             raise ModelError(
-                f"{name}: the gradient of {c.expression} vanishes wherever {better} does, so the constraint has no "
+                f"{name}: the gradient of {printed(c.expression)} vanishes wherever {better} does, so the constraint has no "
                 f"multiplier there. Write {better} in constraints=[...] instead."
             )
         factors = [b.equations[0] for b in found if changes_sign(b.equations[0])]
@@ -207,14 +208,16 @@ def check(name: str, constraints: Sequence[Constraint], coordinates: Sequence[Co
 
 def _warn(name: str, c: Constraint, factors: Sequence[Expr]) -> None:
     idle = [f for f in factors if not any(isinstance(s, Velocity) for s in f.free_symbols)]
-    listed = " or ".join(f"{f} = 0" for f in factors)
-    told = f"{name}: the constraint {c.expression} = 0 is a product: it holds where {listed}. "
+    listed = " or ".join(f"{printed(f)} = 0" for f in factors)
+    text = f"{name}: the constraint {printed(c.expression)} = 0 is a product: it holds where {listed}. "
     if idle and len(idle) < len(factors):
         rest = [f for f in factors if f not in idle]
-        told += f"Where {idle[0]} = 0 it says nothing about the velocities. Write {rest[0]} if that is meant."
-    else:
-        told += (
-            f"A motion stays on the branch of its start, and where two of them meet there are no multipliers. Write the "
-            f"factor that is meant: {factors[0]} or {factors[1]}."
+        text += (
+            f"Where {printed(idle[0])} = 0 it says nothing about velocities. Write {printed(rest[0])} if that is meant."
         )
-    warnings.warn(told, ModelWarning, stacklevel=4)
+    else:
+        text += (
+            f"A motion stays on the branch of its start, and where two of them meet there are no multipliers. Write the "
+            f"factor that is meant: {printed(factors[0])} or {printed(factors[1])}."
+        )
+    warnings.warn(text, ModelWarning, stacklevel=4)

@@ -16,7 +16,7 @@ from ..decide.decimals import stated
 from ..decide.elimination import independent, rank
 from ..decide.jumps import jumps
 from ..decide.sample import drawn
-from ..errors import ModelError, ModelWarning, told
+from ..errors import ModelError, ModelWarning, printed, told
 from ..symbolic import fast, free_names, gradient, jacobian, number, slow, substitute
 from . import sizes
 from .coordinates import Acceleration, Coordinate, Entropy, Momentum, Parameter, Slot, check_name, time
@@ -75,19 +75,19 @@ def symbols(expr: Expr, known: Iterable[sympy.Symbol], role: str) -> Expr:
     known = set(known) | {time}
     for f in sorted(expr.atoms(AppliedUndef, sympy.Derivative), key=str):
         raise ModelError(
-            f"{role}: {f} is a SymPy function or derivative. Coordinates are symbols here: make x with "
+            f"{role}: {printed(f)} is a SymPy function or derivative. Coordinates are symbols here: make x with "
             f'x = dalembert.coordinates("x") and write x.dot for its velocity.'
         )
     strange = {type(node).__name__ for node in sympy.preorder_traversal(expr) if not isinstance(node, KNOWN)}
     if strange:
         raise ModelError(
-            f"{role}: {min(strange)} in {expr} is not something that can be computed with here. Known are sums, products, "
-            f"powers and the functions {FUNCTIONS}."
+            f"{role}: {min(strange)} in {printed(expr)} is not something that can be computed with here. Known are sums, "
+            f"products, powers and the functions {FUNCTIONS}."
         )
     for s in sorted(expr.free_symbols - known, key=lambda s: s.name):
         if isinstance(s, Parameter):
             continue
-        raise ModelError(f"{role}: unknown symbol {s} in {expr}. " + _remedy(s, known))
+        raise ModelError(f"{role}: unknown symbol {s} in {printed(expr)}. " + _remedy(s, known))
     rational: Expr = stated(expr)
     return rational
 
@@ -177,7 +177,7 @@ def continuous(system: System) -> None:
     What only time switches on may jump: that changes the energy, and the motion goes on.
     """
     for f in sorted(system.lagrangian.atoms(sympy.floor, sympy.ceiling), key=str):
-        raise ModelError(f"{system.name}: {f} in the Lagrangian jumps. {_IMPULSE}")
+        raise ModelError(f"{system.name}: {printed(f)} in the Lagrangian jumps. {_IMPULSE}")
     L, scales = fast(system.lagrangian), system_scales(system)
     place = {s.name for s in (*system.coordinates, *system.velocities, *system.entropies)}
     edges = [g for g in jumps(L, [*sorted(place), time], scales) if free_names([g]) & place]
@@ -188,7 +188,7 @@ def continuous(system: System) -> None:
     if edges:
         edge = slow(edges[0], [*system.coordinates, *system.velocities, *system.entropies, *system.parameters, time])
         edge = -edge if edge.could_extract_minus_sign() else edge
-        raise ModelError(f"{system.name}: {said} jumps where {edge} = 0. {_IMPULSE}")
+        raise ModelError(f"{system.name}: {said} jumps where {printed(edge)} = 0. {_IMPULSE}")
 
 
 _IMPULSE = (

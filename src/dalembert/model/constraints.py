@@ -15,7 +15,7 @@ import sympy
 from sympy import Expr
 
 from ..decide.zero import vanishes
-from ..errors import ModelError
+from ..errors import ModelError, printed
 from ..symbolic import expanded
 from .coordinates import Coordinate, Velocity, time
 
@@ -59,18 +59,28 @@ def constraint(expression: Expr, coordinates: Sequence[Coordinate]) -> Constrain
     """Classify one constraint and take it apart."""
     if not expression.free_symbols & {s for q in coordinates for s in (q, q.dot)}:
         raise ModelError(
-            f"constraint {expression} = 0 contains no coordinate and no velocity, so it constrains nothing. "
+            f"constraint {printed(expression)} = 0 contains no coordinate and no velocity, so it constrains nothing. "
             f"Write an expression in {', '.join(q.name for q in coordinates)} and their velocities."
         )
     if not expression.free_symbols & {q.dot for q in coordinates}:
         row = tuple(expression.diff(q) for q in coordinates)
-        return Constraint(expression, "holonomic", row, expression.diff(time))
+        return _continuous(Constraint(expression, "holonomic", row, expression.diff(time)))
     affine = linear_row(expression, coordinates)
     if affine is None:
         chetaev = tuple(expression.diff(q.dot) for q in coordinates)
         rest = expression - sympy.Add(*(a * q.dot for a, q in zip(chetaev, coordinates, strict=True)))
-        return Constraint(expression, "kinematic", chetaev, rest)
+        return _continuous(Constraint(expression, "kinematic", chetaev, rest))
     return Constraint(expression, "kinematic", *affine)
+
+
+def _continuous(c: Constraint) -> Constraint:
+    """The constraint, unless it jumps: then it has no gradient there."""
+    if any(e.has(sympy.DiracDelta) for e in (*c.coefficients, c.drift)):
+        raise ModelError(
+            f"constraint {printed(c.expression)} = 0 jumps, so it has no gradient there. Write a continuous expression, for "
+            f"example with a steep slope in place of a step."
+        )
+    return c
 
 
 def is_variation_of(row: Sequence[Expr], c: Constraint) -> bool:
@@ -89,7 +99,7 @@ def variation(expression: Expr, coordinates: Sequence[Coordinate]) -> tuple[Expr
     affine = linear_row(expression, coordinates)
     if affine is None or affine[1] != 0 or not any(affine[0]):
         raise ModelError(
-            f"variation {expression} is not a one-form. Write a sum of coefficient times velocity, the velocity "
+            f"variation {printed(expression)} is not a one-form. Write a sum of coefficient times velocity, the velocity "
             f"standing for the displacement: z.dot - y*x.dot for dz - y dx."
         )
     return affine[0]

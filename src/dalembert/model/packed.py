@@ -12,6 +12,7 @@ import json
 import math
 import re
 from collections.abc import Callable, Sequence
+from fractions import Fraction
 from typing import Any, NamedTuple
 
 from ..errors import ModelError
@@ -37,7 +38,7 @@ COMPUTED = 200_000
 WIDEST = 100
 """Factors of a product; its derivative has their square."""
 
-EXPANDED = 10_000
+EXPANDED = 1000
 """Terms of a constraint once it is multiplied out."""
 
 SYMBOL = re.compile(r"[A-Za-z_]\w{0,199}", re.ASCII)
@@ -105,6 +106,8 @@ class Part(NamedTuple):
     """The exponent of a power, and the product of those of powers inside it."""
     width: int = 1
     """The number of its factors."""
+    fineness: int = 0
+    """Of a number: the bits of its denominator, decimals being fractions."""
 
 
 def refuse(why: str) -> ModelError:
@@ -177,7 +180,7 @@ class Packed:
         if not _DOUBLE.fullmatch(name):
             raise refuse(f"has {_cut(name)} where a number is expected")
         value = _finite(float.fromhex, name)
-        return Part(self._key(name), value=value, bits=64, factors=(-1, 64))
+        return Part(self._key(name), value=value, bits=64, factors=(-1, 64), fineness=_fineness(repr(value)))
 
     def _fraction(self, p: int, rest: list[Any]) -> Part:
         if len(rest) != 1 or not _is_integer(rest[0]) or rest[0] < 1:
@@ -186,13 +189,15 @@ class Packed:
         bits = p.bit_length() + q.bit_length()
         if max(p.bit_length(), q.bit_length()) > LONGEST:
             raise refuse(f"has an integer of more than {LONGEST} bits")
-        return Part(self._key(p, q), value=_finite(lambda a, b: a / b, p, q), bits=bits, factors=(-1, bits))
+        value = _finite(lambda a, b: a / b, p, q)
+        return Part(self._key(p, q), value=value, bits=bits, factors=(-1, bits), fineness=q.bit_length() - 1)
 
     def _decimal(self, rest: list[Any]) -> Part:
         is_text = len(rest) == 2 and isinstance(rest[0], str) and _DECIMAL.fullmatch(rest[0])
         if not is_text or not (_is_integer(rest[1]) and 1 <= rest[1] <= LONGEST):
             raise refuse(f"has the number {_cut(rest)}, which is none")
-        return Part(self._key(*rest), value=_finite(float, rest[0]), bits=rest[1] + 64, factors=(-1, rest[1] + 64))
+        bits, value = rest[1] + 64, _finite(float, rest[0])
+        return Part(self._key(*rest), value=value, bits=bits, factors=(-1, bits), fineness=_fineness(rest[0]))
 
     # operations
     def _operation(self, head: str, parts: list[Part]) -> Part:
@@ -223,12 +228,14 @@ class Packed:
             self._like_terms(parts)
             return Part(
                 key, value=value, bits=max(p.bits for p in parts), terms=sum(p.terms for p in parts), nodes=nodes,
-                logarithm=max(p.logarithm for p in parts),
+                logarithm=max(p.logarithm for p in parts), fineness=_together(parts),
             )  # fmt: skip
         if head == "log":
             return Part(key, value=value, bits=max(_EVALUATED, parts[0].bits), nodes=nodes, logarithm=1.0)
-        if head == "exp" and value is None and parts[0].logarithm:
-            return self._power(key, value, nodes, parts[0], parts[0])
+        if head == "exp" and parts[0].logarithm:
+            self._check_root(parts[0].bits, parts[0].fineness)
+            if value is None:
+                return self._power(key, value, nodes, parts[0], parts[0])
         return Part(key, value=value, bits=1 if value is None else _EVALUATED, nodes=nodes)
 
     def _power(self, key: int, value: float | None, nodes: int, base: Part, exponent: Part) -> Part:
@@ -240,13 +247,22 @@ class Packed:
             raise refuse(f"has powers of powers that multiply to {base.power * times}; up to {NESTED} are read")
         # (-1)**n, 0**n and 1**n stay as short as they are, however large n is.
         short = base.value in (0, 1, -1)
+        if (not short and base.value is not None) or base.power > 1:
+            self._check_root(base.bits, exponent.fineness)
+        elif not short and base.factors is not None:
+            self._check_root(base.factors[1], exponent.fineness)
         bits = 64 if short else min(max(base.bits, exponent.bits if power != exponent.value else 1) * times, 10**9)
         if bits > COMPUTED:
             raise refuse("has a power whose digits would be too many")
         return Part(
             key, value=value, bits=bits, terms=_multinomial(base.terms, times), nodes=nodes, width=base.width,
-            power=min(base.power * times, 10**9),
+            power=min(base.power * times, 10**9), fineness=0 if value is None else min(bits, COMPUTED),
         )  # fmt: skip
+
+    def _check_root(self, bits: int, fineness: int) -> None:
+        """12**(p/q) is evaluated by way of 2**(2*p % q) and 3**(p % q), which are long if q is."""
+        if bits * 2 ** min(fineness, 40) > COMPUTED and fineness:
+            raise refuse("has a number to a power with so many digits that its own would be too many")
 
     def _product(self, key: int, value: float | None, nodes: int, parts: list[Part]) -> Part:
         bits = sum(p.bits for p in parts)
@@ -264,7 +280,7 @@ class Packed:
         return Part(
             key, value=value, bits=bits, terms=terms, nodes=nodes, factors=(self._rest(rest), coefficient),
             logarithm=times * most if (most := max(p.logarithm for p in parts)) else 0.0, width=width,
-            power=max(p.power for p in parts),
+            power=max(p.power for p in parts), fineness=_together(parts),
         )  # fmt: skip
 
     def _rest(self, keys: list[int]) -> int:
@@ -324,6 +340,15 @@ def _multinomial(terms: int, power: int) -> int:
         return 10**9
     smaller = min(terms - 1, power)
     return 10**9 if smaller > 30 else min(math.comb(terms + power - 1, smaller), 10**9)
+
+
+def _fineness(text: str) -> int:
+    """The bits of the denominator of a decimal."""
+    return Fraction(text).denominator.bit_length() - 1
+
+
+def _together(parts: Sequence[Part]) -> int:
+    return sum(p.fineness for p in parts)
 
 
 def _is_integer(given: Any) -> bool:
