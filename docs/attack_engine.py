@@ -234,7 +234,7 @@ def _array_odd(a: np.ndarray[Any, Any], others: list[Any], rng: random.Random) -
             rng.choice(["f2", "f4", "g", ">f8", "i4", "i8", "u8", "c16", "?", "O", "S8", "U8", ">i8", "i2"])
         ),
         lambda: (np.abs(np.nan_to_num(a)) * 1000).astype(rng.choice(["M8[s]", "m8[s]"])),
-        lambda: np.zeros(grown, a.dtype),
+        lambda: np.zeros(grown, a.dtype) if grown != a.shape else a.copy(),
         lambda: np.zeros((*a.shape, rng.randrange(3)), a.dtype),
         a.ravel,
         lambda: a.T,

@@ -126,7 +126,7 @@ def joined(state: Any, parameters: Any, role: str) -> dict[Any, Any]:
 
 def _scalar(given: Any) -> float:
     """A real number as the nearest double, or the reason why it is none."""
-    if given is None or isinstance(given, str | bytes | bool | BooleanAtom):
+    if given is None or _is_truth(given) or isinstance(given, str | bytes | BooleanAtom):
         raise _NoNumberError("")
     if hasattr(given, "units") or hasattr(given, "unit"):
         raise _NoNumberError("it has a unit; give its value in the units of the system")

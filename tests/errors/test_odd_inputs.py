@@ -357,3 +357,36 @@ def test_long_powers_are_not_multiplied_out():
         for _ in range(9):
             deep = da.Max(deep + 1, y)
         stated(deep)
+
+
+def test_numbers_that_are_read_exactly():
+    """Proofs read what was typed, of any kind, and refuse the rest in words."""
+    at = {x: 0.5, x.dot: 0}
+    given = {"at": at, "parameters": {m: 1, k: Decimal("0.5")}}
+    assert da.existence(SPRING, da.Midpoint(), h=Decimal("0.1"), **given)
+    for h in (k, 2**2000, Decimal("nan"), Decimal("1e-400")):
+        with pytest.raises(da.DalembertError):
+            da.existence(SPRING, da.Midpoint(), h=h, **given)
+
+
+def test_truth_values_in_a_pair_are_no_numbers():
+    with pytest.raises(da.StartError, match="box: x"):
+        da.equilibria(SPRING, box={x: (-1, np.True_)}, parameters={m: 1, k: 1})
+
+
+def test_an_empty_list_is_no_number():
+    with pytest.raises(da.DalembertError, match="q0"):
+        da.linear_recurrence(1.5, 0.5)(2, (), 1)
+
+
+def test_numbers_beyond_doubles_are_refused_as_constants_too():
+    for large in (10**400, sympy.Integer(10) ** 400):
+        with pytest.raises(da.DalembertError, match="larger than every double"):
+            da.linearise(SPRING, about={x: 0}, parameters={m: 1, k: large})
+
+
+def test_a_time_at_which_steps_are_lost_in_rounding():
+    with pytest.raises(da.StartError, match="lost there in rounding"):
+        da.simulate(
+            SPRING, da.Reference(), h=0.1, steps=3, start={x: 1, x.dot: 0, da.time: 2.0**63}, parameters={m: 1, k: 1}
+        )

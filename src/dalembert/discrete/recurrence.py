@@ -179,7 +179,7 @@ def _numbers(name: str, given: Any) -> Any:
     import numpy as np
 
     values = reals(given, f"linear_recurrence: {name}", ModelError)
-    if not np.isfinite(values).all():
+    if not values.size or not np.isfinite(values).all():
         raise ModelError(f"linear_recurrence: {name} = {told(given)}. Expected a number, or an array of numbers.")
     return values
 

@@ -14,6 +14,7 @@ from typing import Any, Literal
 import numpy as np
 
 from ..engine.status import Status
+from ..errors import StartError
 from .values import Array
 
 ROUNDING = 4e-15
@@ -57,6 +58,10 @@ class Adaptive:
         self._begun, self._largest = state.copy(), np.zeros_like(state)
         f = rate(times[0], state)
         span = float(times[-1] - times[0])
+        if len(times) > 1 and not span > 0:
+            raise StartError(
+                f"t = {times[0]:g}: steps as short as these are lost there in rounding. Begin at an earlier time."
+            )
         first = self._first(times[0], state, f, span)
         self.solver: Any = (DOP853 if kind == "DOP853" else Radau)(
             rate, times[0], state, times[-1], rtol=self.rtol, atol=self._tolerances(times[0], state, f, first),

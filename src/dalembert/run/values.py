@@ -46,14 +46,23 @@ def exact_values(given: Values | None, names: Iterable[str]) -> dict[str, Any]:
 
     Numbers of NumPy are results of a computation; they are the binary numbers that they are, and not listed here.
     """
-    found = {getattr(key, "name", str(key)): value for key, value in (given or {}).items()}
-    kinds = float | int | Fraction | Decimal | Expr
-    typed = {n: v for n, v in found.items() if n in set(names) and isinstance(v, kinds) and isfinite(v)}
-    return {
-        n: Rational(v) if isinstance(v, Fraction | Decimal) else exact(v)
-        for n, v in typed.items()
-        if not isinstance(v, np.generic | bool)
-    }
+    wanted = set(names)
+    found = {getattr(key, "name", str(key)): _typed(value) for key, value in (given or {}).items()}
+    return {name: value for name, value in found.items() if name in wanted and value is not None}
+
+
+def _typed(value: Any) -> Any:
+    """The exact number that was typed; None if it is no finite number, or one of NumPy."""
+    if isinstance(value, np.generic | bool):
+        return None
+    if isinstance(value, Fraction | Decimal):
+        try:
+            return Rational(*Fraction(value).as_integer_ratio())
+        except (ValueError, OverflowError):  # Decimal("nan"), Decimal("inf")
+            return None
+    if isinstance(value, float | int):
+        return exact(value) if isinstance(value, int) or isfinite(value) else None
+    return exact(value) if isinstance(value, Expr) and value.is_number and value.is_finite else None
 
 
 def step_length(h: Any, role: str) -> float:

@@ -301,8 +301,9 @@ def _parameters(system: System, given: dict[Symbol, Expr], values: Mapping[Any, 
 
 def _value(given: Any, role: str, expected: str) -> Expr:
     """A real number, or an expression in parameters."""
-    number = given if isinstance(given, Expr) else real(given, role, ModelError, f". Expected {expected}.")
-    e = sympy.sympify(given if isinstance(given, int | Fraction) else number)
+    symbolic = isinstance(given, Expr) and given.free_symbols
+    number = given if symbolic else real(given, role, ModelError, f". Expected {expected}.")
+    e = sympy.sympify(given if isinstance(given, int | Fraction | Expr) else number)
     strange = any(not isinstance(s, Parameter) for s in e.free_symbols)
     if strange or e.is_finite is False or e.is_real is False or e.has(sympy.nan):
         raise ModelError(f"{role} = {told(given)}. Expected {expected}.")
