@@ -29,8 +29,8 @@ from dalembert.engine.kernels import STATUS_WIDTH
 from dalembert.engine.machine import PointMap, Stepper
 from dalembert.model.coordinates import Coordinate, Entropy, Parameter
 from dalembert.run.plan import stepper
-from dalembert.stepmap import pointwise
 from dalembert.symbolic import fast
+from dalembert.waist.stepmap import pointwise
 
 sys.path.insert(0, str(Path(__file__).parent))
 from watched import watched

@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 import dalembert as da
-from dalembert.run import netcdf
+from dalembert.run import netcdf, storage
 
 sys.path.insert(0, str(Path(__file__).parent))
 from damaged_files import _contents, case, originals
@@ -94,7 +94,7 @@ def consistent(run: Any) -> bool:
         and (1 if run.lanes is None else run.lanes) == lanes
         and str(run.status)
         and repr(run)
-        and da.run.storage._model(run.system)
+        and storage._model(run.system)
     )
 
 

@@ -22,7 +22,7 @@ import numpy as np
 
 import dalembert as da
 from dalembert.run import plan
-from dalembert.theory.hamilton import HamiltonianForm
+from dalembert.theory.forms.hamilton import HamiltonianForm
 
 sys.path.insert(0, str(Path(__file__).parent))
 from watched import watched

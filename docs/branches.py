@@ -23,7 +23,7 @@ from dalembert.engine import machine, newton
 from dalembert.engine.kernels import STATUS_WIDTH
 from dalembert.engine.machine import Stepper
 from dalembert.methods import Method
-from dalembert.stepmap import StepMap
+from dalembert.waist.stepmap import StepMap
 
 RUNS, STEPS = 16, 25
 """Runs of each system, with random methods, parameters, starts and steps; steps of each at most."""

@@ -19,7 +19,8 @@ from typing import Any
 import numpy as np
 
 import dalembert as da
-from dalembert.run import netcdf, saved
+from dalembert.run import netcdf
+from dalembert.run import run_file as saved
 
 sys.path.insert(0, str(Path(__file__).parent))
 import hostile_models

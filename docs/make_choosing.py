@@ -17,7 +17,7 @@ import dalembert as da
 from dalembert.engine.kernels import STATUS_WIDTH
 from dalembert.engine.machine import Stepper
 from dalembert.methods import Method
-from dalembert.methods.table import markdown
+from dalembert.methods.method_table import markdown
 
 PAGE = Path(__file__).with_name("choosing-a-method.md")
 PICTURE = Path(__file__).with_name("pictures") / "choosing-error-cost.png"

@@ -22,37 +22,28 @@ CONSTANTS = {
     "right_map": "The finite-difference map with its base point at q1.",
 }
 
-CHAPTERS = {
-    "Symbols": ["coordinates", "parameters", "entropies", "time", "step"],
-    "Systems": ["System", "bodies", "thermo", "evaluate", "gallery"],
-    "What follows from a system": [
-        "classify", "check_chart", "first_integrals", "noether", "reactions", "impose", "contact_report", "equilibria",
-        "normal_modes", "linearise", "structure", "routh", "hamilton", "change_coordinates", "gauge_function", "variations",
-        "hamilton_principle", "generalised_principle", "energy_balance", "entropy_production",
-    ],
-    "Discrete systems": [
-        "discretise", "DiscreteSystem", "FiniteDifferenceMap", "ProductMap", "CustomMap", "left_map", "midpoint_map",
-        "right_map",
-    ],
-    "Motion": ["simulate", "flow", "Event", "Trajectory", "Status", "audit", "load"],
-    "What follows from a discrete system or a method": [
-        "regularity", "momentum_map", "nonholonomic_momentum", "linear_recurrence", "exact_discrete_lagrangian", "order_of",
-        "modified_equation", "modified_hamiltonian", "energy_report", "existence", "convergence", "contraction",
-    ],
-    "Integrators": list(methods.__all__),
-    "Errors": ["DalembertError", "ModelError", "MethodError", "StartError", "SimulationError", "ModelWarning"],
-}  # fmt: skip
+
+def chapters() -> dict[str, list[str]]:
+    """The public names by chapter, as the listing of the package has them."""
+    found: dict[str, list[str]] = {}
+    for line in Path(da.__file__).with_name("__init__.pyi").read_text().splitlines():
+        if line.startswith("# "):
+            found[line[2:]] = []
+        elif found and " import " in line:
+            named = line.split(" import ")[1].split(", ")
+            found[list(found)[-1]] += methods.__all__ if named == ["*"] else [n.split(" as ")[1] for n in named]
+    return found
 
 
 def reference() -> str:
     """The whole page."""
     lines = ["# Reference", "", "All public names; `help(dalembert.simulate)` and the like say more.", ""]
-    for chapter, names in CHAPTERS.items():
+    *told, (last, functions) = chapters().items()
+    for chapter, names in told:
         lines += [f"## {chapter}", "", "| name | what it is |", "|---|---|"]
         lines += [f"| `{name}` | {_line(name)} |" for name in names]
         lines.append("")
-    functions = [n for n in da.__all__ if not any(n in names for names in CHAPTERS.values())]
-    lines += ["## Functions of SymPy, for convenience", "", ", ".join(f"`{n}`" for n in functions) + ".", ""]
+    lines += [f"## {last}", "", ", ".join(f"`{n}`" for n in functions) + ".", ""]
     return "\n".join(lines)
 
 

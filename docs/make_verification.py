@@ -30,7 +30,7 @@ from dalembert.engine.machine import Stepper  # noqa: E402
 from dalembert.engine.tangent import tangent  # noqa: E402
 from dalembert.methods import REGISTRY, Method  # noqa: E402
 from dalembert.run.start import point_map  # noqa: E402
-from dalembert.theory import pointwise  # noqa: E402
+from dalembert.theory.motion import state_maps as pointwise  # noqa: E402
 from tests.conformance import systems  # noqa: E402
 from tests.conformance.drift import BY_ORDER, FAR, drift, henon_heiles, rounding, sphere  # noqa: E402
 from tests.conformance.orders import fitted, floors, quantity_errors, short_of  # noqa: E402

@@ -8,7 +8,7 @@ import time
 
 import sympy
 
-from dalembert import budget
+from dalembert.decide import budget
 
 LIMIT = 10.0
 """Seconds from which on a call is reported."""

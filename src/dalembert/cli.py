@@ -24,7 +24,7 @@ def list_systems() -> None:
 
 def list_methods() -> None:
     """Print the table of integrators, made from their classes."""
-    from .methods.table import text
+    from .methods.method_table import text
 
     print(text(), end="")
 
@@ -51,7 +51,7 @@ def run(
     every: int = 1, save: Path | None = None, plot: Path | None = None,
 ) -> None:  # fmt: skip
     """Compute a motion, print its audit, save and draw it on request."""
-    from .auditing import audit
+    from .analysis.motions.audit import audit
     from .run.simulate import simulate
 
     example = gallery.load(name)

@@ -274,10 +274,13 @@ def numpy_function(arguments: Sequence[Any], expressions: Any, cse: bool = False
     """The function of arrays that SymPy writes for an expression, a matrix or a list; arguments may be in groups.
 
     The symbols are replaced by others, because SymPy writes a parameter called pi, or sin, like the constant or the function.
+    Integers beyond 64 bits are replaced by doubles, because arrays times such an integer are arrays of objects.
     """
     plain: dict[Any, Any] = {s: sympy.Dummy() for s in sympy.flatten(arguments)}
     own = [[plain[s] for s in a] if isinstance(a, list | tuple) else plain[a] for a in arguments]
     listed = isinstance(expressions, list)
+    numbers = {r for e in (expressions if listed else [expressions]) for r in e.atoms(sympy.Rational)}
+    plain |= {r: sympy.Float(r, 17) for r in numbers if max(abs(r.p), r.q) >= 2**63}
     told = [e.xreplace(plain) for e in expressions] if listed else expressions.xreplace(plain)
     return sympy.lambdify(own, told, "numpy", cse=cse)
 

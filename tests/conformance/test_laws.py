@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import dalembert as da
-from dalembert.run.balance import balance
+from dalembert.analysis.motions.balances import balance
 
 from . import systems
 from .methods import METHODS, accepts

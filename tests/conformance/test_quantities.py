@@ -8,7 +8,7 @@ import pytest
 
 import dalembert as da
 from dalembert.errors import MethodError
-from dalembert.methods.table import _row
+from dalembert.methods.method_table import _row
 
 from . import systems
 from .methods import METHODS, accepts

@@ -7,8 +7,8 @@ import pytest
 
 import dalembert as da
 from dalembert import MethodError, ModelError, StartError, cos, sin, sqrt
-from dalembert.run.principle import generalised_principle, hamilton_principle, weak_form
-from dalembert.theory.structure import generalised_force
+from dalembert.analysis.motions.stationary_action import generalised_principle, hamilton_principle, weak_form
+from dalembert.theory.forms.structure import generalised_force
 
 from .tools import table, told
 

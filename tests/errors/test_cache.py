@@ -18,8 +18,8 @@ import pytest
 
 from dalembert.engine import cache, machine
 from dalembert.engine.machine import PointMap
-from dalembert.stepmap import pointwise
 from dalembert.symbolic import fast
+from dalembert.waist.stepmap import pointwise
 
 STRANGER = 65533
 RIGHT, PLANTED = 3.0, 666.0
@@ -144,7 +144,7 @@ from pathlib import Path
 import numpy as np
 from dalembert.engine import cache, machine
 from dalembert.engine.machine import PointMap
-from dalembert.stepmap import pointwise
+from dalembert.waist.stepmap import pointwise
 from dalembert.symbolic import fast
 
 made = lambda: PointMap(pointwise("cached", ["x"], [], {"y": 3 * fast("x")}))
@@ -289,7 +289,7 @@ RACE = """
 import numpy as np
 from dalembert.engine import machine
 from dalembert.engine.machine import PointMap
-from dalembert.stepmap import pointwise
+from dalembert.waist.stepmap import pointwise
 from dalembert.symbolic import fast
 
 for k in range(1, 21):

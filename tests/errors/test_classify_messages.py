@@ -6,7 +6,7 @@ import sympy
 
 import dalembert as da
 from dalembert import ModelError
-from dalembert.theory.charts import check_chart
+from dalembert.theory.constraints.charts import check_chart
 
 from .tools import table, told
 

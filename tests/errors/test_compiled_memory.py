@@ -16,8 +16,8 @@ from dalembert.engine.kernels import STATUS_WIDTH
 from dalembert.engine.machine import PointMap
 from dalembert.methods import Method
 from dalembert.run.plan import stepper
-from dalembert.stepmap import Block, StepMap, pointwise
 from dalembert.symbolic import fast
+from dalembert.waist.stepmap import Block, StepMap, pointwise
 
 from .tools import table, told
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 import dalembert as da
+from dalembert.analysis.accuracy.exact_lagrangian import exact_discrete_lagrangian, order_of
+from dalembert.analysis.steps.regularity import regularity
+from dalembert.discrete.linear_recurrence import linear_recurrence
 from dalembert.discrete.momentum import momentum_map, nonholonomic_momentum
-from dalembert.discrete.recurrence import linear_recurrence
-from dalembert.run.exact import exact_discrete_lagrangian, order_of
-from dalembert.run.regularity import regularity
 
 from .tools import table, told
 

@@ -7,9 +7,9 @@ import pytest
 from sympy import exp
 
 import dalembert as da
-from dalembert.discrete.entropy import extended_variation
-from dalembert.run.existence import existence
-from dalembert.run.regularity import regularity
+from dalembert.analysis.steps.existence import existence
+from dalembert.analysis.steps.regularity import regularity
+from dalembert.discrete.entropy_variations import extended_variation
 
 from .tools import table, told
 

@@ -8,7 +8,7 @@ import sympy
 
 import dalembert as da
 from dalembert import ModelError, StartError
-from dalembert.auditing import audit
+from dalembert.analysis.motions.audit import audit
 from dalembert.model import checks, serial
 
 from .tools import table, told

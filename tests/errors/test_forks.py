@@ -10,7 +10,7 @@ import os, signal, sys, threading, time
 os.environ["DALEMBERT_CACHE"] = ""
 import numpy as np
 from dalembert.engine.machine import PointMap
-from dalembert.stepmap import pointwise
+from dalembert.waist.stepmap import pointwise
 from dalembert.symbolic import fast
 
 def made(k):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dalembert as da
-from dalembert.theory.noether import translations
+from dalembert.theory.conserved.noether import translations
 from tests.errors.tools import table, told
 
 x, y, z = da.coordinates("x y z")

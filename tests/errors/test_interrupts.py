@@ -44,17 +44,21 @@ def _python_handles_signals():
 
 
 def interrupted(simulate, delay):
-    """The run of the error that a signal leads to which another thread sends some time after the first chunk."""
+    """The run of the error that a signal leads to which another thread sends some time after the first chunk.
+
+    A run that is faster than the delay waits for the signal after an eighth of its steps: one that comes after the run
+    would interrupt the tests themselves.
+    """
     sender = threading.Thread(target=lambda: (time.sleep(delay), os.kill(os.getpid(), signal.SIGINT)))
 
     def progress(done, total):
         if done >= total / 1000 and not sender.ident:
             sender.start()
+        if done >= total / 8:
+            sender.join()
 
     with pytest.raises(da.SimulationError) as caught:
         simulate(progress)
-        sender.join()
-    sender.join()
     return caught.value.trajectory
 
 

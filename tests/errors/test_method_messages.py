@@ -9,10 +9,10 @@ import sympy
 import dalembert as da
 from dalembert import MethodError, StartError, sqrt
 from dalembert.methods import REGISTRY
-from dalembert.methods.table import probes
+from dalembert.methods.method_table import probes
 from dalembert.run.plan import check_method
-from dalembert.stepmap import Block, StepMap
 from dalembert.symbolic import fast
+from dalembert.waist.stepmap import Block, StepMap
 
 from .tools import table, told
 

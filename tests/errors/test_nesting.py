@@ -12,8 +12,8 @@ from dalembert.engine.identity import DEEPEST as LEVELS
 from dalembert.engine.identity import LARGEST as PARTS
 from dalembert.engine.machine import PointMap
 from dalembert.model.sizes import DEPTH, KINKS, extent
-from dalembert.stepmap import pointwise
 from dalembert.symbolic import fast, number
+from dalembert.waist.stepmap import pointwise
 
 from .tools import told
 

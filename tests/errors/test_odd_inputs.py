@@ -15,7 +15,8 @@ import sympy
 import dalembert as da
 from dalembert import DalembertError, ModelError, StartError
 from dalembert import bodies as b
-from dalembert.theory import verdicts
+from dalembert.decide.budget import Budget
+from dalembert.theory.constraints import verdicts
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "docs"))
 import attack_inputs
@@ -291,7 +292,7 @@ def test_nonlinear_constraints_alone_are_shown(only):
 
 def test_a_classification_whose_time_is_spent(monkeypatch):
     found = da.classify([z.dot - y * x.dot], coordinates=[x, y, z])
-    monkeypatch.setattr(verdicts, "Allowance", lambda **_: da.budget.Budget(attempts=0))
+    monkeypatch.setattr(verdicts, "Allowance", lambda **_: Budget(attempts=0))
     assert found.derived_flag is None
     assert found.virtual_displacements.shape == (3, 2)
     assert da.classify([z.dot - y * x.dot], coordinates=[x, y, z]).derived_flag is None

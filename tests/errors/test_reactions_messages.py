@@ -6,8 +6,8 @@ import numpy as np
 
 import dalembert as da
 from dalembert import ModelError, StartError, cos, sin
-from dalembert.run.contacts import along, contact_report
-from dalembert.theory.virtual_work import dalembert_residual, virtual_work
+from dalembert.analysis.motions.contacts import along, contact_report
+from dalembert.theory.reactions.virtual_work import dalembert_residual, virtual_work
 
 from .tools import table, told
 

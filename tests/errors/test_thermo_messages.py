@@ -7,7 +7,7 @@ import sympy
 from sympy import Eq, Symbol, exp
 
 import dalembert as da
-from dalembert.model import thermo
+from dalembert.model import substances as thermo
 from tests.errors.tools import table, told
 
 S = Symbol("S", real=True)

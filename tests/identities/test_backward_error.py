@@ -10,10 +10,10 @@ import sympy
 from scipy.integrate import solve_ivp
 
 import dalembert as da
+from dalembert.analysis.accuracy.modified_energy import energy_report
 from dalembert.engine.tangent import tangent
 from dalembert.errors import MethodError, ModelError
-from dalembert.run.modified_energy import energy_report
-from dalembert.theory.modified import asymmetry, modified_equation, modified_hamiltonian
+from dalembert.theory.backward_error.modified import asymmetry, modified_equation, modified_hamiltonian
 
 pytestmark = pytest.mark.slow
 

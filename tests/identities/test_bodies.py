@@ -15,9 +15,9 @@ import sympy
 import dalembert as da
 from dalembert import ModelError, Rational, cos, exp, pi, sin, sqrt
 from dalembert.decide.zero import vanishes
-from dalembert.model.kinematics import collected, dot, rate, rates
+from dalembert.model.bodies.kinematics import collected, dot, rate, rates
 from dalembert.symbolic import fast, gradient
-from dalembert.theory.lagrange import euler_lagrange
+from dalembert.theory.motion.lagrange import euler_lagrange
 
 b = da.bodies
 

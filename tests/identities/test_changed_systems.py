@@ -13,7 +13,7 @@ import dalembert as da
 from dalembert import ModelError, cos, exp, sin
 from dalembert import bodies as b
 from dalembert.model import serial
-from dalembert.theory.lagrange import euler_lagrange
+from dalembert.theory.motion.lagrange import euler_lagrange
 
 SOURCE = Path(inspect.getfile(da)).parent
 
@@ -214,8 +214,8 @@ def test_the_arguments_are_all_there_are():
     assert len(taken - given) in (1, 2)
 
 
-FROM_NOTHING = {"model/system.py", "model/serial.py", "model/assembly.py", "model/reduced.py", "theory/hamilton.py",
-                "methods/table.py"}  # fmt: skip
+FROM_NOTHING = {"model/system.py", "model/serial.py", "model/bodies/assembly.py", "model/substances/eliminated.py",
+                "theory/forms/hamilton.py", "methods/method_table.py"}  # fmt: skip
 
 
 def test_systems_are_made_by_replace():

@@ -9,17 +9,17 @@ from hypothesis import strategies as st
 
 import dalembert as da
 from dalembert import cos, exp, sin
-from dalembert.budget import Budget
+from dalembert.decide.budget import Budget
 from dalembert.decide.elimination import highest_rank
 from dalembert.decide.sample import points_on
 from dalembert.decide.zero import vanishes
 from dalembert.model.serial import dumps, loads
 from dalembert.symbolic import fast
 from dalembert.theory.algebra import Allowance
-from dalembert.theory.distributions import flag
-from dalembert.theory.factors import _natani, integrating_factor
-from dalembert.theory.integrability import curl, frobenius_residuals, is_integrable, makes_exact
-from dalembert.theory.integrals import energy_integral
+from dalembert.theory.conserved.energy_and_momenta import energy_integral
+from dalembert.theory.constraints.distributions import flag
+from dalembert.theory.constraints.integrability import curl, frobenius_residuals, is_integrable, makes_exact
+from dalembert.theory.constraints.integrating_factors import _natani, integrating_factor
 
 x, y, z, u, w = FIVE = da.coordinates("x y z u w")
 psi, theta, phi = da.coordinates("psi theta phi")

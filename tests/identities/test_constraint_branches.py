@@ -128,3 +128,30 @@ def test_a_system_is_told():
         system(x - y)
         system(x**2 + y**2 - 1)
         system(x.dot - y * z.dot)
+
+
+C, D = x**2 + y**2 + z**2 - 4, x**2 + y**2 - 1
+SQUARES = [
+    (z - 8 * sin(x), y + 2 * z**3 / 5), (z - sin(x) / 2, y - z + 5), (z - 4 * x**2 / 5, x + 7), (C, D), (C, x + y / 10),
+    (x * y - 1, y - z + 3), (x**2 - y * z - 1, D), (z - exp(x), y - 1),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("factor", [1, sympy.Rational(1, 10**14), 10**14])
+@pytest.mark.parametrize(("a", "b"), SQUARES, ids=str)
+def test_sums_of_squares_that_were_multiplied_out(a, b, factor):
+    """Seen in functions and powers as in variables; where no squares are found, by the flat zeros of the sum."""
+    with pytest.raises(ModelError, match="no multiplier"):
+        system(sympy.expand(factor * (a**2 + 3 * b**2)))
+    with warnings.catch_warnings():  # control: the difference is a product of two branches, or a regular set
+        warnings.simplefilter("ignore")
+        system(sympy.expand(factor * (a**2 - 3 * b**2 + a / 7)))
+        system(sympy.expand(factor * a))
+
+
+def test_squares_of_functions_are_named():
+    with pytest.raises(ModelError, match=r"Write .*sin\(x\).* in constraints"):
+        system(sympy.expand((z - 8 * sin(x)) ** 2 + (y + z**3) ** 2))
+    (both,) = found(sympy.expand((z - 8 * sin(x)) ** 2 + (y + z**3) ** 2))
+    rank = sympy.Matrix([[f.diff(q) for q in Q] for f in (z - 8 * sin(x), y + z**3, *both.equations)]).rank()
+    assert both.is_repeated and len(both.equations) == rank == 2

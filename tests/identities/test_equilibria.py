@@ -11,13 +11,13 @@ import sympy
 
 import dalembert as da
 from dalembert import cos, sin
-from dalembert.budget import Budget
+from dalembert.analysis.equilibria.normal_modes import _component
+from dalembert.analysis.equilibria.stability import kernel
+from dalembert.decide.budget import Budget
 from dalembert.decide.zero import vanishes
-from dalembert.run.enclosure import Enclosure
-from dalembert.run.interval import Interval
-from dalembert.run.isolate import Problem, isolate
-from dalembert.run.modes import _component
-from dalembert.run.stability import kernel
+from dalembert.rigour.enclosure import Enclosure
+from dalembert.rigour.interval import Interval
+from dalembert.rigour.isolation import Problem, isolate
 from dalembert.symbolic import fast
 
 x, y, z, theta, phi, psi, alpha, beta = da.coordinates("x y z theta phi psi alpha beta")

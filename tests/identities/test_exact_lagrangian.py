@@ -7,9 +7,9 @@ import pytest
 import sympy
 
 import dalembert as da
+from dalembert.analysis.accuracy.exact_lagrangian import exact_discrete_lagrangian, order_of
 from dalembert.errors import MethodError, ModelError
 from dalembert.methods.base import VariationalMethod
-from dalembert.run.exact import exact_discrete_lagrangian, order_of
 from dalembert.symbolic import gradient, number
 
 from ..conformance import systems

@@ -10,9 +10,9 @@ import sympy
 from sympy import Rational, atan, cos, cosh, exp, log, oo, pi, sin, sqrt, tanh
 
 import dalembert as da
-from dalembert.run.existence import existence
-from dalembert.run.question import asked
-from dalembert.run.ranges import EVERYTHING, between, point, range_of
+from dalembert.analysis.steps.existence import existence
+from dalembert.analysis.steps.step_equations import asked
+from dalembert.rigour.exact_ranges import EVERYTHING, between, point, range_of
 
 x, y, q, theta = da.coordinates("x y q theta")
 S = da.entropies("S")

@@ -11,7 +11,7 @@ import dalembert as da
 from dalembert import cos, exp, sin, sqrt
 from dalembert.decide.zero import vanishes
 from dalembert.symbolic import fast, number, substitute
-from dalembert.theory.lagrange import jacobi_integral, momenta
+from dalembert.theory.motion.lagrange import jacobi_integral, momenta
 
 t = da.time
 x, y, z, X, Y, theta, phi = da.coordinates("x y z X Y theta phi")

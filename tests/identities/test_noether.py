@@ -7,8 +7,8 @@ import sympy
 
 import dalembert as da
 from dalembert import cos, sin, sqrt, time
-from dalembert.theory.noether import boosts, rotations, translations
-from dalembert.theory.shell import shell
+from dalembert.theory.conserved.noether import boosts, rotations, translations
+from dalembert.theory.conserved.on_shell import shell
 
 x, y, z, theta, phi = da.coordinates("x y z theta phi")
 m, k, g, B, a, c, s = da.parameters("m k g B a c s", positive=True)

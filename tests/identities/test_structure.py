@@ -9,8 +9,8 @@ import dalembert as da
 from dalembert import cos, sin
 from dalembert.decide.zero import vanishes
 from dalembert.symbolic import fast, number
-from dalembert.theory.lagrange import euler_lagrange, total_derivative
-from dalembert.theory.structure import generalised_force, variational_derivative
+from dalembert.theory.forms.structure import generalised_force, variational_derivative
+from dalembert.theory.motion.lagrange import euler_lagrange, total_derivative
 
 t = da.time
 m, a, k, r0, omega, l, g, R, M, e = da.parameters("m a k r0 omega l g R M e", positive=True)

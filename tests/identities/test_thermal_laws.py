@@ -7,10 +7,10 @@ import pytest
 
 import dalembert as da
 from dalembert import exp
-from dalembert.run.balance import balance, integrals
-from dalembert.run.contraction import contraction
+from dalembert.analysis.motions.balances import balance, integrals
+from dalembert.analysis.motions.contraction import contraction
 from dalembert.symbolic import number
-from dalembert.theory.thermo import energy_balance, entropy_production, friction_heat
+from dalembert.theory.conserved.two_laws import energy_balance, entropy_production, friction_heat
 
 from ..conformance import systems
 

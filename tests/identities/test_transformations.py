@@ -7,9 +7,9 @@ import pytest
 
 import dalembert as da
 from dalembert import cos, exp, log, sin
-from dalembert.budget import Budget
+from dalembert.decide.budget import Budget
 from dalembert.decide.zero import vanishes
-from dalembert.theory.transformations import covariance_defect
+from dalembert.theory.forms.transformations import covariance_defect
 
 t = da.time
 x, y, z, X, Y, Z, r, phi, theta, s = da.coordinates("x y z X Y Z r phi theta s")

@@ -12,8 +12,8 @@ from sympy import exp
 import dalembert as da
 from dalembert.engine.machine import PointMap
 from dalembert.engine.status import Status
-from dalembert.run import nodes
-from dalembert.theory import pointwise as maps
+from dalembert.run import node_checks as nodes
+from dalembert.theory.motion import state_maps as maps
 
 from ..conformance.methods import METHODS
 

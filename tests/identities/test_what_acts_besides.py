@@ -79,7 +79,7 @@ def test_hamilton_principle_sees_a_light_coordinate():
     """A path that is wrong along a coordinate of little mass is not stationary, whatever the other weighs."""
     import numpy as np
 
-    from dalembert.run.principle import hamilton_principle
+    from dalembert.analysis.motions.stationary_action import hamilton_principle
 
     s = da.System("two", [x, y], kinetic=x.dot**2 / 2 + 1e-14 * y.dot**2 / 2, potential=x**2 / 2 + 1e-14 * y**2 / 2)
     times = np.linspace(0, 1, 129)

@@ -9,7 +9,7 @@ import sympy
 import dalembert as da
 from dalembert import cos, log, sin, sqrt
 from dalembert.decide.sample import points_on
-from dalembert.theory.where_constant import Region
+from dalembert.theory.constraints.where_constant import Region
 
 x, y, z, theta = da.coordinates("x y z theta")
 R = da.parameters("R", positive=True)

@@ -8,7 +8,7 @@ import pytest
 import dalembert as da
 from dalembert import bodies as b
 from dalembert import cos, exp, sin, sqrt
-from dalembert.run.contacts import contact_report
+from dalembert.analysis.motions.contacts import contact_report
 
 x, y, theta = da.coordinates("x y theta")
 S, U = da.entropies("S U")

@@ -7,7 +7,7 @@ import pytest
 
 import dalembert as da
 from dalembert import exp
-from dalembert.run.convergence import convergence, fitted_order
+from dalembert.analysis.accuracy.convergence import convergence, fitted_order
 
 from ..conformance import systems
 

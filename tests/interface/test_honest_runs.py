@@ -12,12 +12,12 @@ import sympy
 import dalembert as da
 from dalembert import bodies as b
 from dalembert import cos, sin, sqrt
+from dalembert.analysis.motions.balances import balance
+from dalembert.analysis.motions.deviations import grows_like_rounding
 from dalembert.errors import ModelError, ModelWarning
-from dalembert.run.balance import balance
-from dalembert.run.deviations import grows_like_rounding
 from dalembert.run.extent import BECAUSE
-from dalembert.theory.energies import energy
-from dalembert.theory.lagrange import jacobi_integral
+from dalembert.theory.motion.energies import energy
+from dalembert.theory.motion.lagrange import jacobi_integral
 
 x, y, theta, phi = da.coordinates("x y theta phi")
 m, k, g, R, Omega = da.parameters("m k g R Omega", positive=True)

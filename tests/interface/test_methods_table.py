@@ -9,7 +9,7 @@ import pytest
 
 import dalembert as da
 from dalembert.methods import REGISTRY
-from dalembert.methods.table import _formula, markdown, method_table, probes, text
+from dalembert.methods.method_table import _formula, markdown, method_table, probes, text
 from dalembert.run.plan import check_method
 
 ROWS = {row.name.split("(")[0]: row for row in method_table()}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sympy
 
 import dalembert as da
-from dalembert.shown import Shown, Table
+from dalembert.display import Shown, Table
 
 
 class Result(Shown):

@@ -12,7 +12,7 @@ import threading
 import pytest
 
 import dalembert as da
-from dalembert.budget import Budget, BudgetSpentError
+from dalembert.decide.budget import Budget, BudgetSpentError
 
 x, y, z = da.coordinates("x y z")
 WELL = da.System("well", [x], kinetic=x.dot**2 / 2, potential=x**2)
@@ -118,13 +118,19 @@ def _interrupted(*_, **__):
 @pytest.mark.parametrize(
     ("where", "search"),
     [
-        ("dalembert.theory.gauge.primitive", lambda: da.gauge_function(x.dot**2 / 2, x.dot**2 / 2 + x * x.dot, [x])),
-        ("dalembert.theory.classification.integrating_factor", lambda: da.classify([y * x.dot], coordinates=[x, y])),
         (
-            "dalembert.theory.distributions.bracket",
+            "dalembert.theory.forms.gauge.primitive",
+            lambda: da.gauge_function(x.dot**2 / 2, x.dot**2 / 2 + x * x.dot, [x]),
+        ),
+        (
+            "dalembert.theory.constraints.classification.integrating_factor",
+            lambda: da.classify([y * x.dot], coordinates=[x, y]),
+        ),
+        (
+            "dalembert.theory.constraints.distributions.bracket",
             lambda: da.classify([z.dot - y * x.dot], coordinates=[x, y, z]),
         ),
-        ("dalembert.run.isolate._generation", lambda: da.equilibria(WELL, box={x: (-1, 1)})),
+        ("dalembert.rigour.isolation._generation", lambda: da.equilibria(WELL, box={x: (-1, 1)})),
     ],
 )
 def test_ctrl_c_is_not_taken_for_a_result(where, search, monkeypatch):
@@ -137,7 +143,7 @@ def test_ctrl_c_is_not_taken_for_a_result(where, search, monkeypatch):
 
 PROFILED = """
 import cProfile
-from dalembert.budget import Budget
+from dalembert.decide.budget import Budget
 def endless():
     while True:
         pass

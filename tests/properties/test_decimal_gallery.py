@@ -12,7 +12,7 @@ import sympy
 import dalembert as da
 from dalembert.decide.decimals import exact, stated
 from dalembert.symbolic import fast, number
-from dalembert.theory import lagrange
+from dalembert.theory.motion import lagrange
 
 PATH = Path(__file__).parents[2] / "benchmarks" / "decimals.py"
 spec = importlib.util.spec_from_file_location("benchmark_of_decimals", PATH)

@@ -19,8 +19,8 @@ from dalembert.discrete import serial as discrete_serial
 from dalembert.engine.lower import tape
 from dalembert.model import serial
 from dalembert.symbolic import fast
-from dalembert.theory.integral_search import follows
-from dalembert.theory.shell import shell
+from dalembert.theory.conserved.integral_search import follows
+from dalembert.theory.conserved.on_shell import shell
 
 from ..watch import Watch
 
@@ -162,6 +162,39 @@ def test_squared_frequencies_with_decimals():
     assert np.allclose(squares, [0.24990856240012207, 50.1424272040232356], rtol=1e-13)
 
 
+@pytest.mark.parametrize("stiff", [3.657e14, 6.022e23])
+def test_the_lower_frequency_of_a_stiff_system(stiff):
+    """Digits beyond those of a double are all that is left of the lower root: sixteen of them gave 1 to 4 % error."""
+
+    def system(soft, stiffness, between):
+        T = m * x.dot**2 / 2 + c * y.dot**2 / 2 + m * x.dot * y.dot / 7
+        return da.System(
+            "two", [x, y], kinetic=T, potential=soft * x**2 / 2 + stiffness * y**2 / 2 + between * x * y / 9
+        )
+
+    def lowest(system):
+        roots = da.linearise(system, about={x: 0, y: 0}).squared_frequencies()
+        return min(e.subs({m: Rational(13, 10), c: Rational(7, 10)}).evalf(20) for e in roots)
+
+    for typed in ((0.717, stiff, 3.85), (2.5, stiff / 7, 0.3), (stiff, 0.061, 1e-3), (4.905, 2.5, 0.1)):
+        wanted = lowest(system(*map(exact, typed)))
+        assert abs(lowest(system(*typed)) / wanted - 1) < 1e-11
+    formula = da.linearise(system(k, l, 0), about={x: 0, y: 0}).squared_frequencies()  # control: what differences leave
+    doubles = {k: Float(0.717), l: Float(stiff), m: Float(1.3), c: Float(0.7)}
+    wanted = lowest(system(exact(0.717), exact(stiff), 0))
+    assert abs(min(e.subs(doubles) for e in formula) / wanted - 1) > 1e-3
+
+
+def test_functionals_with_long_integers():
+    """7.03e19 is an integer beyond 64 bits: NumPy made arrays of objects of it."""
+    t, length = da.time, 1e-4
+    f = da.variations.Functional(1e11 * y.dot**2 - 7.0337317565134790e19 * y**2, y)
+    found = f.extremal({t: 0, y: 0}, {t: length, y: 1e-8}, by="direct")
+    omega = sqrt(7.0337317565134790e8)
+    wanted = 1e-8 * np.sin(float(omega) * found.x) / np.sin(float(omega) * length)
+    assert found.kind == "minimum" and np.abs(found.y[y] - wanted).max() < 1e-3 * np.abs(wanted).max()
+
+
 @pytest.mark.parametrize(
     "method", [da.Midpoint(), da.StormerVerlet(), da.Gauss(2), da.Galerkin(2, "lobatto"), da.Composition(da.Midpoint(), 4)],
     ids=repr,
@@ -279,6 +312,15 @@ def test_integrals_contain_the_constants_of_the_system(number):
         assert len(found) == 3
         assert follows(linear, found, shell(given))
         assert not follows(linear + slope * da.time / 10**6, found, shell(given))  # the control
+
+
+def test_a_quotient_that_sympy_has_rounded():
+    """5.17/9 has become 0.574444444444444: the centre of mass moves uniformly all the same."""
+    for coupling in (5.17, Rational(517, 100)):
+        T = 0.35 * x.dot**2 + coupling / 9 * x.dot * y.dot + 0.0685 * y.dot**2
+        given = da.System("two", [x, y], kinetic=T, potential=0.3 * x**4)
+        found = da.first_integrals(given, degree=1)
+        assert [i.name for i in found] == ["energy", "momentum of y", "centre of mass (Galilean boost along y)"]
 
 
 def test_integrals_with_constants_beside_parameters():

@@ -10,8 +10,8 @@ from sympy import Abs, Piecewise, Rational, acosh, asin, atanh, exp, log, sin, s
 
 import dalembert as da
 from dalembert import Status
-from dalembert.domain import conditions
 from dalembert.methods import REGISTRY
+from dalembert.waist.domain import conditions
 
 x, y = da.coordinates("x y")
 k, n = da.parameters("k n")

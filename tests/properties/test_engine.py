@@ -12,8 +12,8 @@ import dalembert as da
 from dalembert.decide.zero import vanishes
 from dalembert.engine.machine import PointMap
 from dalembert.model.serial import pack, unpack
-from dalembert.stepmap import Block, pointwise
 from dalembert.symbolic import fast, magnitude, number
+from dalembert.waist.stepmap import Block, pointwise
 
 x, y, z = da.coordinates("x y z")
 FEW = settings(max_examples=40, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))

@@ -10,9 +10,10 @@ import pytest
 from sympy import cos, exp, log, sin, sqrt
 
 import dalembert as da
-from dalembert.domain import violated
-from dalembert.run import finite, regular
+from dalembert.run import finite_records as finite
 from dalembert.run import simulate as simulation
+from dalembert.run import singular_nodes as regular
+from dalembert.waist.domain import violated
 
 x, y, theta, phi = da.coordinates("x y theta phi")
 k = da.parameters("k")

@@ -16,8 +16,8 @@ import dalembert as da
 from dalembert.engine import machine
 from dalembert.engine.machine import PointMap
 from dalembert.model.coordinates import Coordinate, Entropy, Parameter
-from dalembert.stepmap import pointwise
 from dalembert.symbolic import fast, numpy_function
+from dalembert.waist.stepmap import pointwise
 
 from ..errors.tools import told
 

@@ -12,8 +12,8 @@ import dalembert as da
 from dalembert import cos, sqrt
 from dalembert.engine import machine, newton
 from dalembert.engine.machine import PointMap
-from dalembert.stepmap import Block, pointwise
 from dalembert.symbolic import fast
+from dalembert.waist.stepmap import Block, pointwise
 
 x, y = da.coordinates("x y")
 a, b = da.coordinates("a b")

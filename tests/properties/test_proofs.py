@@ -11,13 +11,13 @@ import sympy
 from sympy import Piecewise, Rational, acos, acosh, asin, atanh, cos, exp, log, sin, sqrt
 
 import dalembert as da
-from dalembert.budget import Budget
-from dalembert.run.enclosure import Enclosure
-from dalembert.run.existence import existence
-from dalembert.run.interval import Interval, digits, square, whole_power, wide
-from dalembert.run.isolate import Problem, _times, isolate
-from dalembert.run.ranges import EVERYTHING, between, range_of
-from dalembert.run.whole_space import Solutions, all_solutions
+from dalembert.analysis.steps.existence import existence
+from dalembert.decide.budget import Budget
+from dalembert.rigour.enclosure import Enclosure
+from dalembert.rigour.exact_ranges import EVERYTHING, between, range_of
+from dalembert.rigour.global_search import Solutions, all_solutions
+from dalembert.rigour.interval import Interval, digits, square, whole_power, wide
+from dalembert.rigour.isolation import Problem, _times, isolate
 from dalembert.symbolic import fast
 from dalembert.theory.algebra import shortest
 

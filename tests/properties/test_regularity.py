@@ -7,8 +7,8 @@ import pytest
 
 import dalembert as da
 from dalembert import cos, exp, log, sin, sqrt, tan
-from dalembert.run.margins import Sizes, conditions
-from dalembert.run.regularity import regularity
+from dalembert.analysis.steps.regularity import regularity
+from dalembert.analysis.steps.step_matrices import Sizes, conditions
 from dalembert.symbolic import fast, number
 
 x, y = da.coordinates("x y")

@@ -10,8 +10,8 @@ import pytest
 import dalembert as da
 from dalembert.engine.machine import PointMap
 from dalembert.engine.status import Status
-from dalembert.stepmap import Block, pointwise
 from dalembert.symbolic import fast
+from dalembert.waist.stepmap import Block, pointwise
 
 
 @cache

@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 import sympy
 
-from dalembert.engine import trigonometry
-from dalembert.engine.llvm import LONG
+from dalembert.engine.backends import trigonometry
+from dalembert.engine.backends.llvm import LONG
 from dalembert.engine.machine import PointMap
-from dalembert.stepmap import pointwise
 from dalembert.symbolic import fast
+from dalembert.waist.stepmap import pointwise
 
 WORST = 0.9
 """Units in the last place."""

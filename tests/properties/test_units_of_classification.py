@@ -9,7 +9,7 @@ import sympy
 import dalembert as da
 from dalembert import cos, exp, sin
 from dalembert.symbolic import fast
-from dalembert.theory.factors import constant_solutions
+from dalembert.theory.constraints.integrating_factors import constant_solutions
 
 x, y, z, theta, phi = da.coordinates("x y z theta phi")
 LENGTHS = (x, y, z)

@@ -8,8 +8,8 @@ import sympy
 from sympy import cos, exp, sin
 
 import dalembert as da
-from dalembert.run import isolate
-from dalembert.run.existence import existence
+from dalembert.analysis.steps.existence import existence
+from dalembert.rigour import isolation as isolate
 
 x, y, theta = da.coordinates("x y theta")
 m, k, a = da.parameters("m k a", positive=True)

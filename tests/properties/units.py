@@ -12,7 +12,7 @@ import sympy
 
 import dalembert as da
 from dalembert import gallery
-from dalembert.theory.shell import shell
+from dalembert.theory.conserved.on_shell import shell
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from sympy import Rational, Symbol, exp, log
 
 import dalembert as da
 from dalembert.engine.tangent import tangent
-from dalembert.model import thermo
+from dalembert.model import substances as thermo
 
 M, MU, NU, T0, V0 = 5.0, 3.0, 1.0, 300.0, 2.0
 """The cart of chapter 4: mass, friction, heat capacity, first temperature, first velocity; x(0) = S(0) = 0."""

@@ -8,12 +8,12 @@ import sympy
 from sympy import Matrix, atan, cos, exp, log
 
 import dalembert as da
+from dalembert.analysis.steps.regularity import regularity
 from dalembert.decide.zero import vanishes
-from dalembert.discrete.entropy import extended_variation, variation_frame, variation_rows
+from dalembert.discrete.entropy_variations import extended_variation, variation_frame, variation_rows
 from dalembert.discrete.equations import momentum_minus, momentum_plus, step_map
 from dalembert.discrete.flow import backward_matrix, backward_step_map, pair_map, step_matrix
 from dalembert.engine.tangent import tangent
-from dalembert.run.regularity import regularity
 from dalembert.symbolic import gradient, number
 
 x, y, q = da.coordinates("x y q")

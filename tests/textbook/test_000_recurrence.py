@@ -7,7 +7,7 @@ import pytest
 import sympy
 
 import dalembert as da
-from dalembert.discrete.recurrence import linear_recurrence
+from dalembert.discrete.linear_recurrence import linear_recurrence
 from dalembert.errors import ModelError
 
 m, eta, lam, h = 2.0, 2.0, 0.3, 0.1

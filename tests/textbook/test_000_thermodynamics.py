@@ -15,9 +15,9 @@ from scipy.optimize import brentq
 from sympy import Eq, Rational, exp, log
 
 import dalembert as da
-from dalembert.budget import Budget
+from dalembert.decide.budget import Budget
 from dalembert.decide.zero import vanishes
-from dalembert.model import thermo
+from dalembert.model import substances as thermo
 from dalembert.symbolic import fast, number
 
 S = sympy.Symbol("S", real=True)

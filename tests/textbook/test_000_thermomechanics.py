@@ -12,7 +12,7 @@ from sympy import Symbol, atan, exp, latex, log, pretty
 
 import dalembert as da
 from dalembert.engine.tangent import tangent
-from dalembert.model import thermo
+from dalembert.model import substances as thermo
 
 # -------------------- 4.5, the closed form of the damped spring --------------------
 

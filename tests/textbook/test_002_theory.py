@@ -10,15 +10,15 @@ import pytest
 import sympy
 
 import dalembert as da
+from dalembert.analysis.steps.regularity import regularity
 from dalembert.discrete.equations import momentum_minus, momentum_plus, step_map
 from dalembert.discrete.flow import backward_step_map, pair_map, step_matrix
 from dalembert.discrete.momentum import momentum_map, nonholonomic_momentum
 from dalembert.engine.machine import PointMap
 from dalembert.engine.tangent import tangent
 from dalembert.errors import MethodError, ModelError, StartError
-from dalembert.run.regularity import regularity
-from dalembert.stepmap import pointwise
 from dalembert.symbolic import gradient, number
+from dalembert.waist.stepmap import pointwise
 
 from ..conformance import systems
 

@@ -12,9 +12,15 @@ from dalembert.decide.sample import points_on
 from dalembert.decide.zero import vanishes
 from dalembert.symbolic import fast
 from dalembert.theory.algebra import Allowance, read
-from dalembert.theory.charts import check_chart
-from dalembert.theory.distributions import bracket, derived_flag, derived_system
-from dalembert.theory.integrability import frobenius_residuals, is_exact, is_integrable, makes_exact, triple_residuals
+from dalembert.theory.constraints.charts import check_chart
+from dalembert.theory.constraints.distributions import bracket, derived_flag, derived_system
+from dalembert.theory.constraints.integrability import (
+    frobenius_residuals,
+    is_exact,
+    is_integrable,
+    makes_exact,
+    triple_residuals,
+)
 
 x, y, z, theta, phi = da.coordinates("x y z theta phi")
 x1, y1, x2, y2 = da.coordinates("x1 y1 x2 y2")

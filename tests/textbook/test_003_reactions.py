@@ -17,9 +17,9 @@ from dalembert import cos, sin
 from dalembert.decide.zero import vanishes
 from dalembert.errors import ModelError
 from dalembert.symbolic import number, slow, substitute
-from dalembert.theory.lagrange import euler_lagrange, total_derivative
-from dalembert.theory.sampling import states_on
-from dalembert.theory.virtual_work import (
+from dalembert.theory.admissible_states import states_on
+from dalembert.theory.motion.lagrange import euler_lagrange, total_derivative
+from dalembert.theory.reactions.virtual_work import (
     dalembert_residual,
     is_ideal,
     vanishes_on,

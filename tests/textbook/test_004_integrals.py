@@ -15,10 +15,10 @@ from sympy import Rational as Q
 
 import dalembert as da
 from dalembert import cos, pi, sin, sqrt, time
-from dalembert.budget import Budget
-from dalembert.theory.integral_search import Search, follows
-from dalembert.theory.integrals import _symmetry
-from dalembert.theory.shell import Shell, shell
+from dalembert.decide.budget import Budget
+from dalembert.theory.conserved.first_integrals import _symmetry
+from dalembert.theory.conserved.integral_search import Search, follows
+from dalembert.theory.conserved.on_shell import Shell, shell
 
 x, y, z, s, r, X, rho = da.coordinates("x y z s r X rho")
 theta, phi, psi, theta_1, theta_2, alpha = da.coordinates("theta phi psi theta_1 theta_2 alpha")

@@ -12,12 +12,12 @@ import sympy
 
 import dalembert as da
 from dalembert import cos, pi, sin, sqrt
+from dalembert.analysis.motions.contacts import along, contact_report
 from dalembert.decide.zero import vanishes
 from dalembert.errors import ModelError
 from dalembert.model.coordinates import multiplier
-from dalembert.run.contacts import along, contact_report
 from dalembert.symbolic import number
-from dalembert.theory.virtual_work import vanishes_on
+from dalembert.theory.reactions.virtual_work import vanishes_on
 
 t = da.time
 x, y, theta, phi, psi, rho, s, n = da.coordinates("x y theta phi psi rho s n")

@@ -9,8 +9,8 @@ import pytest
 
 import dalembert as da
 from dalembert import cos, pi, sin, sqrt, tan
+from dalembert.analysis.motions.stationary_action import generalised_principle, hamilton_principle, weak_form
 from dalembert.decide.zero import vanishes
-from dalembert.run.principle import generalised_principle, hamilton_principle, weak_form
 
 Functional = da.variations.Functional
 x, y, z, theta, phi = da.coordinates("x y z theta phi")

@@ -1,0 +1,1 @@
+"""The same in discrete time: discrete systems, finite-difference maps, equations, momenta, flow."""

@@ -22,10 +22,10 @@ from sympy import Eq, Expr, Function, Symbol
 from sympy.printing.pretty.pretty_symbology import pretty_symbol
 
 from ..decide.decimals import decimal
-from ..domain import conditions
 from ..model.coordinates import Coordinate, Entropy, Multiplier, StepVelocity, _Mark, indexed, multiplier, step, time
-from ..stepmap import STEP, TIME, Block, StepMap, pointwise, with_conditions
 from ..symbolic import Fast, fast, free_names, gradient, magnitude, substitute
+from ..waist.domain import conditions
+from ..waist.stepmap import STEP, TIME, Block, StepMap, pointwise, with_conditions
 from .system import DiscreteSystem
 
 

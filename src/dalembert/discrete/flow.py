@@ -18,14 +18,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
-import sympy
-
 from ..decide.balls import Point
 from ..decide.sample import points_on
 from ..errors import ModelError
 from ..model.coordinates import step, time
-from ..stepmap import StepMap
-from ..symbolic import Fast, fast, free_names, jacobian, substitute
+from ..symbolic import Fast, fast, free_names, jacobian, numpy_function, substitute
+from ..waist.stepmap import StepMap
 from .equations import (
     blocks,
     interior_residual,
@@ -205,7 +203,5 @@ def evaluated(system: DiscreteSystem, expressions: Sequence[Fast], run: Trajecto
     given: dict[Any, Any] = {c.at(0): first[i] for i, c in enumerate(q)} | {c.at(1): second[i] for i, c in enumerate(q)}
     given |= {time: run.time[: first.shape[-1]], step: run.h}
     given |= {p: np.asarray(run.parameters[p.name])[..., None] for p in system.parameters}
-    plain = {s: sympy.Dummy() for s in given}  # names that Python takes
-    read = [system.read(e).xreplace(plain) for e in expressions]
-    function = sympy.lambdify(list(plain.values()), read, "numpy", cse=True)
+    function = numpy_function(list(given), [system.read(e) for e in expressions], cse=True)
     return np.stack([np.broadcast_to(v, first.shape[1:]) for v in function(*given.values())], axis=-1)

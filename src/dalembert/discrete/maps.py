@@ -25,7 +25,7 @@ from ..symbolic import Fast, Vector, fast, gradient, vector
 
 if TYPE_CHECKING:
     from ..model.system import System
-    from ..stepmap import StepMap
+    from ..waist.stepmap import StepMap
     from .system import DiscreteSystem
 
 Density = Callable[[Vector, Vector, Fast], Fast]

@@ -22,10 +22,10 @@ from sympy import Expr
 from ..decide import balls
 from ..decide.balls import Ball, Point
 from ..decide.elimination import rank
+from ..display import Part, Shown, Table
 from ..errors import ModelError
 from ..model import checks
 from ..model.coordinates import Coordinate
-from ..shown import Part, Shown, Table
 from ..symbolic import Fast, fast, gradient, jacobian, substitute
 from .equations import momentum_minus, momentum_plus
 from .flow import evaluated, sample_pairs

@@ -14,8 +14,9 @@ from sympy import Expr, Float, Matrix, Rational, Symbol
 
 from ..decide.decimals import PLAIN, Typed
 from ..errors import ModelError, printed, told
-from ..model import checks, thermal
-from ..model.assembly import system_of
+from ..model import checks
+from ..model import heat as thermal
+from ..model.bodies.assembly import system_of
 from ..model.constraints import variation
 from ..model.coordinates import Coordinate, Entropy, Parameter, step, time
 from ..model.system import System

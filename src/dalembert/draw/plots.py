@@ -13,7 +13,7 @@ from ..errors import StartError, told
 from ..model.system import System
 from ..run.extent import has_steps, shortfall, span, stopped_by
 from ..run.trajectory import Trajectory
-from ..theory.energies import meaning
+from ..theory.motion.energies import meaning
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

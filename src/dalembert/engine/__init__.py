@@ -1,0 +1,1 @@
+"""Step maps to machine code. No mechanics."""

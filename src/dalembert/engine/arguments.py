@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import StartError
-from ..stepmap import StepMap
+from ..waist.stepmap import StepMap
 from .kernels import STATUS_WIDTH, carry_width
 
 Array = NDArray[Any]

@@ -80,7 +80,7 @@ def limit() -> int:
 def engine_digest() -> str:
     """A digest of the source that makes machine code, so that no code of another version is ever loaded."""
     digest, here = hashlib.sha256(), Path(__file__).parent
-    for source in sorted([*here.glob("*.py"), here.parent / "symbolic.py", here.parent / "stepmap.py"]):
+    for source in sorted([*here.rglob("*.py"), *(here.parent / "waist").glob("*.py"), here.parent / "symbolic.py"]):
         digest.update(source.read_bytes())
     return digest.hexdigest()
 

@@ -11,8 +11,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..stepmap import STEP as STEP_NAME
 from ..symbolic import free_names
+from ..waist.stepmap import STEP as STEP_NAME
 from .emitter import Array, Handle, Index
 from .history import History
 from .linear import solve

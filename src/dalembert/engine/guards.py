@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from ..domain import STRAIGHT, TINY
-from ..stepmap import Guard
 from ..symbolic import Fast, free_names
+from ..waist.domain import STRAIGHT, TINY
+from ..waist.stepmap import Guard
 from .emitter import Emitter, Handle
 from .lower import tape
 from .status import Status

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from ..stepmap import StepMap
+from ..waist.stepmap import StepMap
 from .emitter import Array, Emitter, Handle, Index
 
 HISTORY = 5

@@ -12,8 +12,8 @@ from collections.abc import Iterable
 from typing import Any
 
 from ..errors import ModelError
-from ..stepmap import StepMap
 from ..symbolic import Fast
+from ..waist.stepmap import StepMap
 
 DEEPEST = 200
 """Levels of an expression: lowering calls itself, up to three calls for a level, and Python allows a thousand."""

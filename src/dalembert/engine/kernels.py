@@ -8,10 +8,10 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 
-from ..stepmap import STEP, TIME, StepMap
+from ..waist.stepmap import STEP, TIME, StepMap
+from .emit_tape import loaded
 from .emitter import Array, Emitter, Handle, Index
 from .history import HISTORY, History, history_size
-from .play import loaded
 from .solver import Solver
 from .status import Status
 

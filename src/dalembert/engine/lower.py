@@ -20,9 +20,9 @@ from math import frexp, isfinite
 from typing import Any, NamedTuple
 
 from ..errors import ModelError
-from ..stepmap import STEP as STEP_NAME
-from ..stepmap import rest_of, split_by_step
 from ..symbolic import Fast, fast, nearest_double, summands, symbol_in, total
+from ..waist.stepmap import STEP as STEP_NAME
+from ..waist.stepmap import rest_of, split_by_step
 
 RUN, STEP, ITERATION = 0, 1, 2
 

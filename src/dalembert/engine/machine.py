@@ -12,12 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import StartError
-from ..stepmap import StepMap
+from ..waist.stepmap import StepMap
 from . import cache, kernels
 from .arguments import check_extent, check_numbers, map_addresses, reals, run_addresses
+from .backends.llvm import LLVMEmitter, compile_module, is_object, load, processor
 from .history import HISTORY
 from .identity import identity
-from .llvm import LLVMEmitter, compile_module, is_object, load, processor
 
 Array = NDArray[Any]
 

@@ -15,13 +15,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from ..stepmap import Block
+from ..waist.stepmap import Block
 from .continuation import CLOSE, Continuation
+from .emit_tape import loaded, play, results
 from .emitter import Array, Handle, Index
 from .history import History
 from .linear import add_floors, factor, matrix, relative_residual, solve
 from .lower import STEP
-from .play import loaded, play, results
 from .status import Status
 
 if TYPE_CHECKING:

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from ..stepmap import STEP as STEP_NAME
-from ..stepmap import TIME, Block, StepMap
 from ..symbolic import Fast, magnitude, substitute
+from ..waist.stepmap import STEP as STEP_NAME
+from ..waist.stepmap import TIME, Block, StepMap
+from .emit_tape import loaded, play, results
 from .emitter import Array, Emitter, Handle, Index
 from .guards import START, Guards
 from .history import History
 from .linear import factor, matrix, solve
 from .lower import ITERATION, RUN, STEP, Tape, tape
 from .newton import Newton
-from .play import loaded, play, results
 from .status import Status
 
 

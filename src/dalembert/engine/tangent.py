@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from ..stepmap import TIME, StepMap, pointwise
 from ..symbolic import Fast, jacobian
+from ..waist.stepmap import TIME, StepMap, pointwise
 from .machine import Array, PointMap
 from .status import Status
 

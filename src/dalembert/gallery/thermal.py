@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..model.coordinates import coordinates, entropies, parameters
+from ..model.substances import constant_heat_capacity, ideal_gas
 from ..model.system import System
-from ..model.thermo import constant_heat_capacity, ideal_gas
 from .example import Example
 from .oscillators import _damped
 

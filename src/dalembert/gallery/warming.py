@@ -8,8 +8,8 @@ from typing import Any
 from sympy import cos, exp, log, sin, sqrt
 
 from ..model.coordinates import coordinates, entropies, parameters
+from ..model.substances import constant_heat_capacity, ideal_gas
 from ..model.system import System
-from ..model.thermo import constant_heat_capacity, ideal_gas
 from .example import Example
 from .thermal import GAS, _ramp
 

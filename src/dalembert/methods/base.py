@@ -12,10 +12,10 @@ from ..discrete.system import DiscreteSystem, discretise
 from ..errors import MethodError
 from ..model.system import System
 from ..numbers import is_whole
-from ..stepmap import StepMap
 from ..symbolic import Fast, Vector
-from ..theory.degeneracy import is_degenerate
-from .laws import variational_laws
+from ..theory.motion.degeneracy import is_degenerate
+from ..waist.stepmap import StepMap
+from .step_laws import variational_laws
 
 SUGGESTED = (
     "StormerVerlet", "Midpoint", "Gauss", "Lobatto", "GeometricNonholonomic", "McLachlanPerlmutter", "DiscreteGradient",

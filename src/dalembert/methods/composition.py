@@ -12,8 +12,8 @@ from ..errors import MethodError
 from ..errors import told as cut
 from ..model.system import System
 from ..numbers import reals
-from ..stepmap import StepMap
 from ..symbolic import Fast
+from ..waist.stepmap import StepMap
 from .base import Method, is_size
 from .midpoint import Midpoint
 

@@ -25,13 +25,13 @@ from typing import Any
 from ..errors import MethodError, told
 from ..model.coordinates import step, time
 from ..model.system import System
-from ..stepmap import Block, StepMap, guarded
 from ..symbolic import Fast, fast, gradient, substitute
-from ..theory.lagrange import momenta, multipliers
-from ..theory.thermo import friction_heat
+from ..theory.conserved.two_laws import friction_heat
+from ..theory.motion.lagrange import momenta, multipliers
+from ..waist.stepmap import Block, StepMap, guarded
 from .base import NONLINEAR, Method, is_size
-from .laws import entropy_flows
-from .quadrature import fraction, gauss_nodes, weights
+from .collocation import fraction, gauss_nodes, weights
+from .step_laws import entropy_flows
 
 
 class DiscreteGradient(Method):

@@ -9,7 +9,7 @@ from ..errors import MethodError, told
 from ..model.system import System
 from ..symbolic import Fast, Vector, fast
 from .base import VariationalMethod, is_size
-from .quadrature import fraction, gauss_nodes, lagrange_polynomial, lobatto_nodes, value, weights
+from .collocation import fraction, gauss_nodes, lagrange_polynomial, lobatto_nodes, value, weights
 
 
 class Galerkin(VariationalMethod):

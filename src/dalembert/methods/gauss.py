@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from ..errors import MethodError, told
 from .base import is_size
+from .collocation import collocation, fraction, gauss_nodes, weights
 from .partitioned import PartitionedRungeKutta, Tableau
-from .quadrature import collocation, fraction, gauss_nodes, weights
 
 
 class Gauss(PartitionedRungeKutta):

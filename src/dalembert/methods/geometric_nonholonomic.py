@@ -20,9 +20,9 @@ from ..discrete.equations import step_momenta, step_velocity
 from ..discrete.system import discretise
 from ..model.coordinates import step, time
 from ..model.system import System
-from ..stepmap import Block, StepMap, guarded
 from ..symbolic import Fast, fast, substitute
-from ..theory.lagrange import momenta, multipliers
+from ..theory.motion.lagrange import momenta, multipliers
+from ..waist.stepmap import Block, StepMap, guarded
 from .base import Method
 from .trapezoidal import Trapezoidal
 

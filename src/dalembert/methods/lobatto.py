@@ -7,8 +7,8 @@ import mpmath
 from ..errors import MethodError, told
 from ..model.system import System
 from .base import is_size
+from .collocation import collocation, fraction, lobatto_nodes, weights
 from .partitioned import PartitionedRungeKutta, Tableau
-from .quadrature import collocation, fraction, lobatto_nodes, weights
 
 
 class Lobatto(PartitionedRungeKutta):

@@ -16,9 +16,9 @@ from ..discrete.maps import left_map, right_map
 from ..discrete.system import discretise
 from ..model.coordinates import step, time
 from ..model.system import System
-from ..stepmap import Block, StepMap, guarded
 from ..symbolic import Fast, fast, substitute
-from ..theory.lagrange import momenta, multipliers, reaction
+from ..theory.motion.lagrange import momenta, multipliers, reaction
+from ..waist.stepmap import Block, StepMap, guarded
 from .base import Method
 
 

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 
 from ..model.coordinates import step, time
 from ..model.system import System
-from ..stepmap import Block, StepMap, guarded
 from ..symbolic import Fast, fast, free_names, substitute
-from ..theory.lagrange import motion_residual
+from ..theory.motion.lagrange import motion_residual
+from ..waist.stepmap import Block, StepMap, guarded
 from .base import Method
 
 _ROWS: tuple[tuple[float, ...], ...] = (

@@ -20,9 +20,9 @@ from typing import Any, NamedTuple
 
 from ..model.coordinates import step, time
 from ..model.system import System
-from ..stepmap import Block, StepMap, guarded
 from ..symbolic import Fast, fast, gradient, substitute
-from ..theory.lagrange import momenta
+from ..theory.motion.lagrange import momenta
+from ..waist.stepmap import Block, StepMap, guarded
 from .base import Method
 
 

@@ -7,7 +7,7 @@ from typing import Any, Literal
 from ..errors import MethodError
 from ..model.system import System
 from ..numbers import positive
-from ..stepmap import StepMap
+from ..waist.stepmap import StepMap
 from .base import Method
 
 

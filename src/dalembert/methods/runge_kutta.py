@@ -10,12 +10,12 @@ from sympy import Rational
 
 from ..model.coordinates import step, time
 from ..model.system import System
-from ..stepmap import Block, StepMap, guarded
 from ..symbolic import Fast, fast, substitute
-from ..theory.lagrange import motion_residual, multipliers
-from ..theory.thermo import exchanged_heat, external_power, outside_heat, reaction_power
+from ..theory.conserved.two_laws import exchanged_heat, external_power, outside_heat, reaction_power
+from ..theory.motion.lagrange import motion_residual, multipliers
+from ..waist.stepmap import Block, StepMap, guarded
 from .base import Method
-from .laws import entropy_flows
+from .step_laws import entropy_flows
 
 Moved = Callable[[int, Sequence[Any]], list[Fast]]
 """Positions (0), velocities (1) or entropies (2), moved from the start by some of the slopes found so far."""

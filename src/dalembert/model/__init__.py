@@ -1,0 +1,1 @@
+"""What a system is: symbols, System, constraints, heat, checks, plain data. No consequences."""

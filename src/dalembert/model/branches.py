@@ -9,19 +9,24 @@ import warnings
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from itertools import combinations, product
+from itertools import combinations, combinations_with_replacement, product
+from operator import add
+from random import Random
+from typing import Any
 
 import sympy
 from sympy import Expr, Symbol
 
-from ..budget import Budget
+from ..decide.budget import Budget
+from ..decide.sample import drawn
+from ..decide.scale import natural_scales
 from ..decide.zero import sign_at_samples
 from ..errors import ModelError, ModelWarning, printed
-from ..symbolic import expanded, terms_of
+from ..symbolic import expanded, fast, free_names, gradient, jacobian, magnitude, terms_of, vectorised
 from .constraints import Constraint
 from .coordinates import Coordinate, Velocity
 
-LONGEST = 150
+LONGEST = 400
 """Constraints of more operations are taken as they are: factoring them takes long."""
 
 LONG = 20_000
@@ -149,20 +154,46 @@ def _sum_of_squares(e: Expr, unknowns: set[Symbol]) -> list[Expr] | None:
 
 
 def _squares_completed(e: Expr, unknowns: set[Symbol]) -> list[tuple[Expr, Expr]] | None:
-    """A quadratic polynomial with numbers for coefficients as a sum of c l^2 with linear l (Lagrange); None if it is none."""
-    names = sorted(e.free_symbols & unknowns, key=str)
-    if e.free_symbols - set(names) or not e.is_polynomial(*names) or terms_of(e) > LONG:
+    """A polynomial with numbers for coefficients as a sum of c l^2 (Lagrange), as a quadratic form in some monomials z.
+
+    None if it is no such form. Functions, such as sin(x), count as variables.
+    """
+    if e.free_symbols - unknowns or terms_of(e) > LONG:
         return None
-    polynomial = sympy.Poly(e, *names)
-    if polynomial.total_degree() != 2 or not all(c.is_Rational for c in polynomial.coeffs()):
+    try:
+        polynomial = sympy.Poly(e)
+    except sympy.PolynomialError:
         return None
-    z = sympy.Matrix([sympy.S.One, *names])
-    n = len(z)
-    G = sympy.zeros(n, n)
-    for powers, c in polynomial.terms():
-        i, j = ([k + 1 for k, p in enumerate(powers) for _ in range(p)] + [0, 0])[:2]
+    if polynomial.total_degree() < 2 or not all(c.is_Rational for c in polynomial.coeffs()):
+        return None
+    powers = _half_monomials(polynomial)
+    pairs: dict[tuple[int, ...], list[tuple[int, int]]] = {}
+    for i, j in combinations_with_replacement(range(len(powers)), 2):
+        pairs.setdefault(tuple(map(add, powers[i], powers[j])), []).append((i, j))
+    G = sympy.zeros(len(powers), len(powers))
+    for product_, c in polynomial.terms():
+        if len(pairs.get(product_, ())) != 1:
+            return None
+        ((i, j),) = pairs[product_]
         G[i, j] += c / 2
         G[j, i] += c / 2
+    z = sympy.Matrix([sympy.Mul(*map(sympy.Pow, polynomial.gens, p)) for p in powers])
+    return _diagonal(G, z)
+
+
+def _half_monomials(polynomial: sympy.Poly) -> list[tuple[int, ...]]:
+    """The powers of 1 and the variables of a quadratic polynomial; else of 1 and monomials whose squares occur in it."""
+    n = len(polynomial.gens)
+    one = (0,) * n
+    if polynomial.total_degree() == 2:
+        return [one, *(tuple(int(k == i) for k in range(n)) for i in range(n))]
+    even = [p for p in polynomial.monoms() if not any(k % 2 for k in p) and p != one]
+    return [one, *(tuple(k // 2 for k in p) for p in even)]
+
+
+def _diagonal(G: sympy.Matrix, z: sympy.Matrix) -> list[tuple[Expr, Expr]]:
+    """z^T G z as a sum of c l^2 with l linear in z; z begins with the constant."""
+    n = len(z)
     terms: list[tuple[Expr, Expr]] = []
     while not G.is_zero_matrix:
         # The constant comes last, so that a number besides squares is seen as such.
@@ -182,6 +213,43 @@ def _squares_completed(e: Expr, unknowns: set[Symbol]) -> list[tuple[Expr, Expr]
 def changes_sign(expression: Expr) -> bool:
     """Whether an expression has values of both signs: then it vanishes between."""
     return sign_at_samples(expression, (s.name for s in expression.free_symbols if s.is_positive), 60) == 0
+
+
+def only_touches(expression: Expr, unknowns: Collection[Symbol], starts: int = 24) -> bool:
+    """Whether zeros of an expression were found, by steps down to it and then to zeros of its gradient, and all are flat."""
+    import numpy as np
+
+    e = fast(expression)
+    names, moved = sorted(free_names([e])), sorted({s.name for s in unknowns} & free_names([e]))
+    scales, rng = natural_scales([[e]], names), Random(3)
+    positive = {s.name for s in expression.free_symbols if s.is_positive}
+    drawn_at = [drawn(names, scales, rng, signs=(1, -1)) for _ in range(starts)]
+    rows = np.array([[abs(at[n]) if n in positive else at[n] for n in names] for at in drawn_at])
+    which, n, unit = [names.index(name) for name in moved], len(moved), np.array([scales[name] for name in moved])
+    slopes = gradient(e, moved)
+    look = vectorised(names, [e, magnitude(e), *slopes, *(d for row in jacobian(slopes, moved) for d in row)])
+
+    def seen() -> tuple[Any, Any, Any, Any]:
+        table = look(rows)
+        return (
+            table[:, 0],
+            table[:, 1],
+            table[:, 2 : 2 + n] * unit,
+            table[:, 2 + n :].reshape(-1, n, n) * unit[:, None] * unit,
+        )
+
+    with np.errstate(all="ignore"):
+        for attempt in range(80):
+            value, _, slope, bend = seen()
+            known = np.isfinite(value) & np.isfinite(slope).all(axis=1) & np.isfinite(bend).all(axis=(1, 2))
+            rows, value, slope, bend = rows[known], value[known], slope[known], bend[known]
+            down = (value / (slope**2).sum(axis=1))[:, None] * slope
+            turn = np.einsum("kij,kj->ki", np.linalg.pinv(bend, rcond=1e-9), slope)
+            rows[:, which] -= np.nan_to_num(down if attempt < 40 else turn) * unit
+        value, size, slope, _ = seen()
+        there = np.abs(value) <= 1e-12 * size
+        flat = np.linalg.norm(slope, axis=1) <= 1e-4 * size
+    return bool(there.any() and flat[there].all())
 
 
 def check(name: str, constraints: Sequence[Constraint], coordinates: Sequence[Coordinate]) -> None:
@@ -204,6 +272,12 @@ def check(name: str, constraints: Sequence[Constraint], coordinates: Sequence[Co
         factors = [b.equations[0] for b in found if changes_sign(b.equations[0])]
         if len(factors) > 1:
             _warn(name, c, factors)
+        if not factors and only_touches(c.expression, unknowns):
+            raise ModelError(
+                f"{name}: {printed(c.expression)} has the same sign on both sides of its zeros, so its gradient vanishes "
+                f"there and the constraint has no multiplier. Write the equations that hold there, one by one, in "
+                f"constraints=[...] instead."
+            )
 
 
 def _warn(name: str, c: Constraint, factors: Sequence[Expr]) -> None:

@@ -84,7 +84,7 @@ def _check_number(node: sympy.Basic) -> None:
                 f"1e{round(size * 0.30103)}. Use numbers that doubles can hold, 1e-308 to 1e308; choose other units."
             )
     elif isinstance(node, sympy.Float) and not node.is_zero and not -308 < float(sympy.log(abs(node), 10)) < 308:
-        raise ModelError(f"the number {node.n(3)} is beyond all doubles, 1e-308 to 1e308. Choose other units.")
+        raise ModelError(f"the number {node.n(3)!s} is beyond all doubles, 1e-308 to 1e308. Choose other units.")
 
 
 def _bits(numbers: Sequence[Any]) -> int:

@@ -13,13 +13,13 @@ from sympy import Expr
 from ..decide.decimals import Typed
 from ..errors import ModelError, told
 from . import branches, checks
-from . import thermal as thermo
+from . import heat as thermo
 from .constraints import Constraint, constraint, is_variation_of, variation
 from .coordinates import Coordinate, Entropy, Parameter, Velocity
 from .signs import sign_at_samples
 
 if TYPE_CHECKING:
-    from ..theory.lagrange import Equations
+    from ..theory.motion.lagrange import Equations
 
 
 @dataclass(frozen=True, init=False, repr=False)
@@ -268,7 +268,7 @@ class System:
 
     def equations(self) -> Equations:
         """Lagrange's equations with multipliers and constraints; see `Equations`."""
-        from ..theory.lagrange import equations
+        from ..theory.motion.lagrange import equations
 
         return equations(self)
 

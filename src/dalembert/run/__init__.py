@@ -1,0 +1,1 @@
+"""From a start to arrays: simulate, evaluate, events, trajectories, files."""

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..errors import StartError
-from ..model.assembly import system_of
+from ..model.bodies.assembly import system_of
 from ..model.coordinates import Coordinate, Entropy
 from ..model.system import System
-from ..theory import pointwise as maps
-from ..theory.energies import energy
-from ..theory.lagrange import entropy_rates, jacobi_integral, mass_matrix
+from ..theory.motion import state_maps as maps
+from ..theory.motion.energies import energy
+from ..theory.motion.lagrange import entropy_rates, jacobi_integral, mass_matrix
 from .start import resolve_start
 from .values import Array, Values, columns, parameter_values, point_map
 

@@ -10,7 +10,7 @@ import numpy as np
 from ..errors import StartError
 from ..model.coordinates import time
 from ..model.system import System
-from ..theory import pointwise as maps
+from ..theory.motion import state_maps as maps
 from .start import resolve_start
 from .values import Array, point_map
 from .velocities import velocities

@@ -13,13 +13,13 @@ from ..engine.status import Status
 from ..errors import MethodError
 from ..methods.reference import tolerances
 from ..model.system import System
-from ..theory import pointwise as maps
-from ..theory.hamilton import HamiltonianForm
+from ..theory.forms.hamilton import HamiltonianForm
+from ..theory.motion import state_maps as maps
 from .adaptive import Adaptive, Left
-from .finite import ended_where_not_finite
+from .finite_records import ended_where_not_finite
 from .interrupts import Interrupts
 from .memory import check_fits
-from .nodes import checked_nodes
+from .node_checks import checked_nodes
 from .plan import Plan
 from .simulate import _step_size, _steps, completed, failure
 from .start import resolve_start

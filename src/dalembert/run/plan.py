@@ -14,8 +14,8 @@ from ..engine.machine import Stepper
 from ..errors import MethodError, StartError
 from ..methods.base import Method, VariationalMethod
 from ..model.system import System
-from ..stepmap import StepMap
-from ..theory import pointwise as maps
+from ..theory.motion import state_maps as maps
+from ..waist.stepmap import StepMap
 from .progress import Report
 from .start import Start, check_first_node, two_position_momenta
 from .trajectory import Trajectory

@@ -10,7 +10,7 @@ from collections.abc import Callable
 import numpy as np
 
 from ..model.system import System
-from ..theory import pointwise as maps
+from ..theory.motion import state_maps as maps
 from .values import Array, point_map
 
 TURNS = 8

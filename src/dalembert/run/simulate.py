@@ -17,20 +17,20 @@ from ..engine.status import Status
 from ..errors import MethodError, ModelError, SimulationError, StartError
 from ..methods.base import Method
 from ..methods.reference import Reference
-from ..model.assembly import Assembly
+from ..model.bodies.assembly import Assembly
 from ..model.coordinates import Parameter
 from ..model.system import System
 from ..numbers import MOST, finite, positive, whole
-from ..theory import pointwise as maps
+from ..theory.motion import state_maps as maps
 from .event_search import Stretches
 from .events import Event
-from .finite import ended_where_not_finite
+from .finite_records import ended_where_not_finite
 from .interrupts import Interrupts
 from .memory import check_fits
-from .nodes import checked_nodes, thinned
+from .node_checks import checked_nodes, thinned
 from .plan import Plan, check_method
 from .progress import Progress, Report, chunks
-from .reference import solve_reference
+from .reference_solution import solve_reference
 from .start import Start, of_momenta, read_start, resolve_start
 from .trajectory import Trajectory
 from .values import Array, Values, by_name, columns, lanes, parameter_values

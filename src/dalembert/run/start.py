@@ -14,13 +14,13 @@ from ..discrete.system import DiscreteSystem
 from ..errors import StartError
 from ..model.coordinates import Coordinate, Entropy, step, time
 from ..model.system import System
-from ..stepmap import Block, pointwise
 from ..symbolic import fast, free_names, magnitude, substitute
-from ..theory import pointwise as maps
-from .candidates import candidates
+from ..theory.motion import state_maps as maps
+from ..waist.stepmap import Block, pointwise
 from .projection import lengths, smallest_change
 from .values import Array, Values, by_name, columns, lanes, point_map
 from .velocities import Search, velocities
+from .velocity_candidates import candidates
 
 SHOWN = 6
 """How many candidates a message lists."""

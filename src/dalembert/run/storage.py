@@ -23,7 +23,7 @@ from ..methods.base import Method
 from ..model import serial
 from ..model.system import System
 from . import netcdf
-from .saved import FORMAT, MOST_COEFFICIENTS, checksum, read
+from .run_file import FORMAT, MOST_COEFFICIENTS, checksum, read
 from .trajectory import Trajectory
 
 if TYPE_CHECKING:

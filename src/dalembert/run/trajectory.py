@@ -21,7 +21,7 @@ from ..methods.base import Method
 from ..model import checks
 from ..model.coordinates import multiplier, time
 from ..model.system import System
-from ..theory import pointwise as maps
+from ..theory.motion import state_maps as maps
 from .values import Array, point_map
 from .velocities import near_names, velocities_of
 

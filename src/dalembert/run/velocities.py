@@ -14,9 +14,9 @@ import numpy as np
 
 from ..discrete.system import DiscreteSystem
 from ..model.system import System
-from ..stepmap import StepMap
 from ..symbolic import fast
-from ..theory import pointwise as maps
+from ..theory.motion import state_maps as maps
+from ..waist.stepmap import StepMap
 from .values import Array, point_map
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from sympy import Expr, Symbol, cos, sin
 from sympy.polys.polyerrors import BasePolynomialError
 from sympy.simplify.fu import TR10i
 
-from ..budget import Budget, BudgetSpentError
+from ..decide.budget import Budget, BudgetSpentError
 from ..decide.zero import vanishes
 from ..symbolic import Fast, fast, slow
 

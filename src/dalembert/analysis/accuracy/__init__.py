@@ -1,0 +1,1 @@
+"""How accurate a method is: convergence, exact discrete Lagrangians, modified energies."""

@@ -1,0 +1,1 @@
+"""Where a system can rest, and how it moves near there."""

@@ -1,0 +1,160 @@
+"""The equations of rest of a system, in numbers: what holds where it can stay.
+
+    -dL/dq - F - lambda_a omega^a = 0  at zero velocity,     constraints = 0  at zero velocity.
+
+Directions along which these equations do not change are free: cyclic coordinates, a translation of everything. They
+are found by value, as the common kernel of the Jacobians at sample points, and taken out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...decide.zero import vanishes
+from ...model.coordinates import Coordinate
+from ...model.system import System
+from ...rigour.enclosure import Enclosure
+from ...rigour.interval import Interval
+from ...rigour.isolation import balance, rank
+from ...run.values import Array
+from ...symbolic import Fast, fast, gradient, jacobian, substitute
+from ...theory.motion.lagrange import multipliers, reaction
+from ...theory.small_motions.linearised import steady_balance
+
+
+@dataclass(frozen=True, eq=False)
+class Rest:
+    """The equations of rest.
+
+    equations:  one per coordinate, then those of the constraints; functions of positions and multipliers
+    unknown:    the multipliers in them; the others are zero wherever the system can be at rest
+    free:       directions along which the equations do not change, as columns
+    fixed:      one coordinate per free direction, which is 1 in it and 0 in the others
+    relations:  combinations of equations that are constant, as rows; `excess` has their values, and for each of them
+                `dropped` has an equation that follows from the others
+    """
+
+    system: System
+    values: Mapping[str, float]
+    equations: tuple[Fast, ...]
+    unknown: tuple[str, ...]
+    free: Array
+    fixed: tuple[int, ...]
+    relations: Array
+    dropped: tuple[int, ...]
+    excess: Array
+
+    @property
+    def kept(self) -> list[int]:
+        """Equations that follow from no others."""
+        return [i for i in range(len(self.equations)) if i not in self.dropped]
+
+    @property
+    def family(self) -> int:
+        """The least dimension that a set of equilibria has: unknowns less equations, where these are independent."""
+        return len(self.system.coordinates) + len(self.unknown) - len(self.kept)
+
+    def directions(self) -> list[dict[Coordinate, float]]:
+        """The free directions, each as {coordinate: component}."""
+        q = self.system.coordinates
+        return [{q[i]: float(x) for i, x in enumerate(c) if x} for c in self.free.T]
+
+
+def rest(system: System, values: Mapping[str, float], points: Array) -> Rest:
+    """The equations of rest for given parameters; `points` are positions, one per row, at which samples are taken."""
+    q, names = system.coordinates, [m.name for m in multipliers(system)]
+    still = dict.fromkeys(system.velocities, 0)
+    plain = [substitute(e, still) for e in steady_balance(system)]
+    forms = [[substitute(a, still) for a in w] for w in system.variations]
+    unknown = [] if _silent(plain, forms) else names
+    forces = [substitute(r, still) for r in reaction(system)] if unknown else [fast(0)] * len(q)
+    equations = [e - r for e, r in zip(plain, forces, strict=True)]
+    at_zero = [substitute(c.expression, still) for c in system.constraints]
+    equations += [e for e in at_zero if e != 0]
+    at, slopes, forms_at = _samples(equations, [c.name for c in q], unknown, values, points)
+    free, fixed = _echelon(*_common_kernel(slopes))
+    rows, dropped = _echelon(*_common_kernel(np.concatenate([slopes, forms_at], axis=2).swapaxes(1, 2)))
+    excess = rows @ (at.sum(axis=0) / max(len(at), 1))
+    size = np.abs(rows) @ np.abs(at).max(axis=0, initial=0)
+    excess = np.where(np.abs(excess) <= 1e-10 * size, 0.0, excess)
+    return Rest(system, dict(values), tuple(equations), tuple(unknown), free.T, fixed, rows, dropped, excess)
+
+
+def inside(system: System, box: Mapping[Coordinate, tuple[float, float]]) -> Array:
+    """Points in a box; coordinates without an interval are angles, or the equations do not contain them."""
+    ends = np.array([box.get(c, (-1.3, 1.7)) for c in system.coordinates], dtype=float)
+    return np.random.default_rng(0).uniform(ends[:, 0], ends[:, 1], (24, len(ends)))
+
+
+def around(place: Sequence[float]) -> Array:
+    """Points at all distances from a place, since it is not known at which one the equations change."""
+    rng = np.random.default_rng(0)
+    far = np.exp2(np.arange(-200.0, 201.0, 4.0))[:, None, None]
+    return np.asarray(place + (far * rng.uniform(-1, 1, (len(far), 3, len(place)))).reshape(-1, len(place)))
+
+
+def _silent(plain: Sequence[Fast], forms: Sequence[Sequence[Fast]]) -> bool:
+    """Whether no reaction is needed at rest: nothing is to be balanced, or what is balanced nowhere leaves none."""
+    if not forms or all(vanishes(e) for e in plain):
+        return True
+    zero = [i for i, e in enumerate(plain) if vanishes(e)]
+    constant = [i for i in zero if all(not w[i].free_symbols for w in forms)]
+    block = np.array([[float(w[i]) for i in constant] for w in forms]).reshape(len(forms), len(constant))
+    return rank(block) == len(forms) if constant else False
+
+
+def _samples(
+    equations: Sequence[Fast], x: Sequence[str], y: Sequence[str], values: Mapping[str, float], points: Array
+) -> tuple[Array, Array, Array]:  # fmt: skip
+    """The equations, their derivatives by x and those by y at some points where they have values.
+
+    y enters linearly. What it multiplies is a sample of its own, so that nothing depends on how large y is.
+    """
+    k, n = len(equations), len(x)
+    columns = [[gradient(e, [fast(s)])[0] for e in equations] for s in y]
+    plain = [substitute(e, dict.fromkeys(y, 0)) for e in equations]
+    entries = [d for part in (plain, *columns) for row in jacobian(part, [fast(s) for s in x]) for d in row]
+    found, marks = Enclosure([*plain, *(c for part in columns for c in part), *entries], list(x), values)(
+        [Interval(p, p) for p in points.T]
+    )
+    # Up to rounding: what may be zero is zero, and what has lost half of its digits says nothing.
+    with np.errstate(invalid="ignore"):
+        lost = np.array([~(a.hi - a.lo <= 1e-9 * a.size) & ~a.has_zero for a in found[k:]])
+    zero = [np.zeros(len(points), dtype=bool)] * k + [a.has_zero for a in found[k:]]
+    table = np.where(marks.outside, np.nan, [np.where(z, 0.0, a.middle) for z, a in zip(zero, found, strict=True)]).T
+    table = table[np.isfinite(table).all(axis=1) & ~lost.any(axis=0)]
+    count, first = len(table), k * (1 + len(y))
+    parts = table[:, first:].reshape(count, 1 + len(y), k, n)
+    forms = table[:, k:first].reshape(count, len(y), k).swapaxes(1, 2)
+    by_y = np.concatenate([forms, np.zeros((count * len(y), k, len(y)))]) if len(y) else np.zeros((count, k, 0))
+    return table[:, :k], parts.swapaxes(0, 1).reshape(-1, k, n), by_y
+
+
+def _common_kernel(matrices: Array) -> tuple[Array, Array]:
+    """What all matrices annihilate, as rows in which components have units of their own, and these units."""
+    stacked = matrices.reshape(-1, matrices.shape[2])
+    rows, columns = balance(stacked[None])
+    _, found, right = np.linalg.svd(stacked * rows[0][:, None] * columns[0], full_matrices=True)
+    held = int((found > 1e-11 * found.max(initial=0)).sum())
+    return np.asarray(right[held:]), columns[0]
+
+
+def _echelon(rows: Array, units: Array) -> tuple[Array, tuple[int, ...]]:
+    """The same span with a column per row that is 1 in it and 0 in the others, the last columns first."""
+    rows, pivots = rows.copy(), list[int]()
+    for r in range(len(rows)):
+        size = np.abs(rows[r:]).max(axis=0)
+        j = max(i for i in range(rows.shape[1]) if size[i] > 0.3 * size.max())
+        best = r + int(np.abs(rows[r:, j]).argmax())
+        rows[[r, best]] = rows[[best, r]]
+        rows[r] /= rows[r, j]
+        for i in range(len(rows)):
+            if i != r:
+                rows[i] -= rows[i, j] * rows[r]
+        pivots.append(j)
+    rows = np.where(np.abs(rows) <= 1e-9, 0.0, rows) * units / units[pivots][:, None]
+    near = np.round(rows * 12) / 12
+    return np.where(np.abs(rows - near) <= 1e-9 * np.abs(rows), near, rows) + 0.0, tuple(pivots)

@@ -1,0 +1,1 @@
+"""What a computed motion has kept: audits, balances, contacts, stationary action."""

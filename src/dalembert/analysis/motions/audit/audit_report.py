@@ -1,0 +1,132 @@
+"""The audit of a run: what theory and method promise about each quantity, and what happened."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, Literal
+
+import numpy as np
+
+from ....decide.zero import vanishes
+from ....discrete.system import DiscreteSystem
+from ....errors import ModelError
+from ....methods.base import Method
+from ....model.system import System
+from ....run.extent import failed_lanes, has_steps, shortfall, span
+from ....run.trajectory import Trajectory
+from ....symbolic import fast, magnitude
+from ....theory.conserved.energy_and_momenta import Integral, cyclic_momenta, energy_integral
+from ....theory.motion.energies import meaning
+from ..deviations import discrete_terms, term_sizes
+from .audit_rows import Audit, Expected, Row
+from .found_integrals import Found, found_integrals
+from .heat_rows import thermal_rows
+from .measured_rows import first_law, measured, vanishing
+
+LONGEST = 300
+"""Characters of a formula that are shown."""
+
+
+def audit(run: Trajectory, invariants: Mapping[str, Any] | None = None, seconds: float = 3.0) -> Audit:
+    """Audit a run: energy, momenta, whatever else `first_integrals` finds, constraints, `invariants` {name: expression}.
+
+    seconds:  how long to search for first integrals; 0 for energy and momenta of cyclic coordinates only
+
+    With entropies also the two laws, step by step, and what they assume: temperatures and conductances that are
+    positive, friction that opposes the motion. Of a run that failed, what was computed is audited.
+    """
+    if not isinstance(run, Trajectory):
+        raise ModelError(f"audit: got {run!r} ({type(run).__name__}). Expected a run: audit(simulate(...)).")
+    lanes = "" if run.lanes is None else f", worst of {run.lanes} lanes"
+    by = f"{run.system.name}, {run.method!r}" if run.method else run.system.name
+    title = f"{by}, h = {run.h:g}, {span(run)}{lanes}"
+    computed, failed = shortfall(run), bool(failed_lanes(run))
+    if isinstance(run.system, DiscreteSystem):
+        return Audit(title, tuple(_discrete_rows(run, run.system)), 0, computed, failed)
+    searched = found_integrals(run.system, seconds)
+    rows = [*_rows(run, run.system, searched), *_claimed(run, invariants or {})]
+    rows += [*_found_rows(run, searched, rows, invariants or {}), *_constraint_rows(run, run.system)]
+    whole = run.at_nodes
+    if run.system.entropies and has_steps(whole):
+        rows += thermal_rows(whole, run.system)
+    return Audit(title, tuple(rows), run.changes, computed, failed, searched.remark)
+
+
+def _kept(method: Method | None, quantity: Literal["energy", "momentum"], free: bool) -> Expected:
+    """What a method promises about a quantity that the theory conserves."""
+    if quantity == "momentum":
+        return "exact" if method is not None and method.momentum else "approximate"
+    kept = method is not None and (method.energy or (method.symplectic and free))
+    return "bounded" if kept else "approximate"
+
+
+def _row(run: Trajectory, i: Integral, expected: Expected) -> Row:
+    said = "conserved" if i.conserved else "not conserved"
+    values, sizes = run.quantity(i.expression), term_sizes(run, fast(i.expression))
+    return measured(run, i.name, said, i.reason, expected if i.conserved else "nothing", values, sizes)
+
+
+def _rows(run: Trajectory, system: System, searched: Found) -> list[Row]:
+    """The Jacobi integral, called energy where it is that; the energy, where it is something else; cyclic momenta."""
+    free = not system.kinematic
+    kept = first_law(run.method) if system.entropies else _kept(run.method, "energy", free)
+    jacobi = searched.get(meaning(system).name) or energy_integral(system)
+    rows = [_row(run, jacobi, kept)]
+    if not vanishes(meaning(system).lacking) and (energy := searched.get("energy")):
+        rows.append(_row(run, energy, "approximate"))
+    return rows + [_row(run, p, _kept(run.method, "momentum", free)) for p in cyclic_momenta(system)]
+
+
+def _claimed(run: Trajectory, invariants: Mapping[str, Any]) -> list[Row]:
+    return [
+        measured(run, name, "conserved", "", "approximate", run.quantity(e), term_sizes(run, e))
+        for name, e in invariants.items()
+    ]
+
+
+def _found_rows(run: Trajectory, searched: Found, rows: list[Row], claimed: Mapping[str, Any]) -> list[Row]:
+    """What the search has found besides; a method may keep it, but promises nothing about it in particular."""
+    listed, known = {row.quantity for row in rows}, [fast(e) for e in claimed.values()]
+    new = [i for i in searched.integrals if i.conserved and i.name not in listed]
+    new = [i for i in new if not any(vanishes(fast(i.expression) - e) for e in known)]
+    return [replace(_row(run, i, "approximate"), note=_formula(i)) for i in new]
+
+
+def _formula(i: Integral) -> str:
+    """The expression of an integral that its name does not tell."""
+    text = str(i.expression)
+    return (
+        text if len(text) <= LONGEST else f"{text[:LONGEST]}... ({len(text)} characters; first_integrals has them all)"
+    )
+
+
+def _constraint_rows(run: Trajectory, system: System) -> list[Row]:
+    """Constraints as the method sees them: on each step for variational methods, at the nodes otherwise."""
+    rows = []
+    steps = run.step_residuals
+    keeps: Expected = "exact" if run.method is not None and run.method.constraints else "approximate"
+    for a, c in enumerate(system.constraints):
+        form = c.expression if c.is_holonomic else c.velocity_form(system.coordinates)
+        values = run.quantity(form) if c.is_holonomic or steps is None else steps[..., a]
+        size = run.quantity(magnitude(fast(form).expand()))
+        rows.append(vanishing(run, f"{c.expression} = 0", f"{c.kind} constraint", keeps, values, size))
+    return rows
+
+
+def _discrete_rows(run: Trajectory, system: DiscreteSystem) -> list[Row]:
+    """Discrete Noether: L_d that does not notice a shift of x keeps the momentum of x; and the discrete constraints."""
+    rows, sizes = [], discrete_terms(run, system)
+    for i, q in enumerate(system.coordinates):
+        shift = system.lagrangian.diff(fast(q.at(0))) + system.lagrangian.diff(fast(q.at(1)))
+        acting = [system.force_minus[i], system.force_plus[i], *(w[i] for w in system.variations)]
+        if vanishes(shift.expand()) and all(vanishes(f) for f in acting):
+            p, name = run[q.momentum], f"momentum of {q}"
+            size = np.asarray(sizes[..., i])
+            rows.append(measured(run, name, "conserved", f"{q} is cyclic", "exact", p, (size, 0 * size)))
+    steps = run.step_residuals
+    for a, c in enumerate(system.constraints):
+        assert steps is not None
+        size = sizes[..., len(system.coordinates) + a]
+        rows.append(vanishing(run, f"{system.read(c)} = 0", "discrete constraint", "exact", steps[..., a], size))
+    return rows

@@ -1,0 +1,161 @@
+"""What a motion does to dq ^ dp: symplectic motions keep it, friction contracts it.
+
+The exact derivative T of every step, by the implicit function theorem, pulls the two-form back:  T^t J T.  At fixed
+entropies its top power is multiplied by det d(q1, p1)/d(q0, p0), so areas of phase space shrink by that factor; the volume
+of the whole state space (q, p, S) is multiplied by det T.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...discrete.equations import step_map
+from ...discrete.system import DiscreteSystem
+from ...display import Part, Shown, Table
+from ...engine.tangent import tangent
+from ...errors import MethodError, ModelError
+from ...model.system import System
+from ...run.trajectory import Trajectory
+from ...run.values import Array
+from ...symbolic import gradient, jacobian
+from ...theory.motion import state_maps as maps
+from ...waist.stepmap import StepMap
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Contraction(Shown):
+    """Derivatives of the steps between records in (q, p, S); with lanes there is a leading axis of lanes.
+
+    tangent:  d(q, p, S)/d(q, p, S) over each interval, the last two axes
+    """
+
+    run: Trajectory
+    tangent: Array
+
+    @property
+    def _n(self) -> int:
+        return 2 * len(self.run.system.coordinates)
+
+    @property
+    def factor(self) -> Array:
+        """det d(q1, p1)/d(q0, p0) at fixed entropies: what (dq ^ dp)^n is multiplied by over each interval."""
+        return np.linalg.det(self.tangent[..., : self._n, : self._n])
+
+    @property
+    def volume(self) -> Array:
+        """What the volume of the state space (q, p, S) is multiplied by over each interval."""
+        return np.linalg.det(self.tangent)
+
+    @property
+    def form(self) -> Array:
+        """dq ^ dp at the end of each interval, pulled back to its beginning: a matrix in dq, dp, dS."""
+        return np.swapaxes(self._ends, -1, -2) @ self._J @ self._ends
+
+    @property
+    def defect(self) -> Array:
+        """How far the form at the end, pulled back, is from that at the beginning: zero for a symplectic step."""
+        grown = np.zeros(self.form.shape[-2:])
+        grown[: self._n, : self._n] = self._J
+        return np.abs(self.form - grown).max(axis=(-2, -1))
+
+    @property
+    def whole(self) -> Array:
+        """d(end)/d(start) of the whole run."""
+        total = np.broadcast_to(np.eye(self.tangent.shape[-1]), (*self.tangent.shape[:-3], *self.tangent.shape[-2:]))
+        for k in range(self.tangent.shape[-3]):
+            total = self.tangent[..., k, :, :] @ total
+        return total
+
+    @property
+    def _ends(self) -> Array:
+        return self.tangent[..., : self._n, :]
+
+    @property
+    def _J(self) -> Array:
+        n = self._n // 2
+        return np.block([[np.zeros((n, n)), np.eye(n)], [-np.eye(n), np.zeros((n, n))]])
+
+    def _parts(self) -> list[Part]:
+        steps = {"(dq ^ dp)^n at fixed entropies": self.factor, "volume of (q, p, S)": self.volume}
+        if not self.run.system.entropies:
+            steps = {"(dq ^ dp)^n": self.factor}
+        rows = [(name, f"{np.nanmin(v):.12g}", f"{np.nanmax(v):.12g}") for name, v in steps.items()]
+        title = f"{self.run.system.name}, {self.run.method!r}, h = {self.run.h:g}: factors per {self._interval}"
+        change = f"dq ^ dp, pulled back over that, differs from dq ^ dp by up to {np.nanmax(self.defect):.3g}."
+        return [title, Table(("multiplied by", "least", "largest"), rows), change]
+
+    @property
+    def _interval(self) -> str:
+        return "step" if self.run.every == 1 else f"{self.run.every} steps"
+
+
+def contraction(run: Trajectory) -> Contraction:
+    """What each step of a run does to dq ^ dp, by its exact derivative; see `Contraction`."""
+    _check(run)
+    run, system = run.at_nodes, run.system
+    step = step_map(system) if isinstance(system, DiscreteSystem) else _method_map(run)
+    states = run._columns(list(step.state))
+    size = len(step.state)
+    found = np.full((len(states), len(run.time) - 1, size, size), np.nan)
+    for lane, parameters in enumerate(run._parameter_rows):
+        for k, t in enumerate(run.time[:-1]):
+            state = states[lane, k]
+            if np.isfinite(states[lane, k : k + 2]).all():
+                found[lane, k] = _interval(step, state, parameters, run.h, float(t), run.every)
+    if not isinstance(system, DiscreteSystem) and run.method is not None and run.method.carries == "velocity":
+        chart = _legendre(run, system)
+        found = chart[:, 1:] @ found @ np.linalg.inv(chart[:, :-1])
+    return Contraction(run, run._shaped(found))
+
+
+def _method_map(run: Trajectory) -> StepMap:
+    assert isinstance(run.system, System)
+    assert run.method is not None
+    return run.method.step_map(run.system)
+
+
+def _interval(step: StepMap, state: Array, parameters: Array, h: float, t: float, every: int) -> Array:
+    """The derivative over `every` steps."""
+    total = np.eye(len(state))
+    for k in range(every):
+        state, slope = tangent(step, state, parameters, h, t + k * h)
+        total = slope @ total
+    return total
+
+
+def _legendre(run: Trajectory, system: System) -> Array:
+    """d(q, p, S)/d(q, v, S) at every record: methods that carry velocities are told in momenta."""
+    known = [*system.coordinates, *system.velocities, *system.entropies]
+    rows = jacobian(gradient(system.lagrangian, system.velocities), known)
+    entries = {f"{i},{j}": e for i, row in enumerate(rows) for j, e in enumerate(row)}
+    compiled, n, size = maps.quantity_map(system, entries), len(system.coordinates), len(known)
+    chart = np.broadcast_to(np.eye(size), (*run.records.shape[:2], size, size)).copy()
+    values = run._at_points(compiled, run._velocities)
+    chart[..., n : 2 * n, :] = values.reshape(*values.shape[:2], n, size)
+    return chart
+
+
+def _check(run: Trajectory) -> None:
+    if not isinstance(run, Trajectory):
+        raise ModelError(f"contraction: got {run!r}. Expected a run: contraction(simulate(system, method, ...)).")
+    if run.method is not None and run.method.adaptive:
+        raise MethodError(
+            f"contraction: {run.method!r} is adaptive and has no step to differentiate. Use a method with a fixed step, such "
+            f"as DormandPrince8()."
+        )
+    if run.system.constraints:
+        raise ModelError(
+            f"contraction: {run.system.name!r} has constraints, so that (q, p) is not its phase space. Write it in free "
+            f"coordinates."
+        )
+    if run.changes:
+        raise MethodError(
+            f"contraction: events changed this motion {run.changes} times, so that not every step is one of the method. Give "
+            f"a run without events that act."
+        )
+    if isinstance(run.system, System) and run.method is None:
+        raise MethodError("contraction: the method of this run is not known (it was read from a file).")
+    if len(run.at_nodes.time) < 2:
+        raise ModelError(f"contraction: {run!r} has one record only; there is no step between records.")

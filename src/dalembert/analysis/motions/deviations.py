@@ -1,0 +1,115 @@
+"""Deviations along a run: against the sizes of the terms of a quantity, in any units; whether they are a drift."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...discrete import equations as discrete
+from ...discrete.system import DiscreteSystem
+from ...model.coordinates import time
+from ...model.system import System
+from ...run.trajectory import Trajectory
+from ...run.values import Array, point_map
+from ...symbolic import Fast, fast, free_names, magnitude
+
+ROUNDING = 1e-11
+"""The largest relative deviation of what is promised exactly, however long the run; beyond it the promise is broken."""
+
+ONE_STEP = 1e-14
+"""The same for one step; rounding errors of a conserved quantity add up like a random walk, with the root of the steps."""
+
+EPSILON = float(np.finfo(float).eps)
+
+WALK = 4.0
+"""How many units in the last place of its terms a conserved quantity may move by rounding: this times 1 + sqrt(steps) between
+any two records. The methods that conserve something exactly stay below 1.5 in 3e5 steps."""
+
+
+def rounding(run: Trajectory, records: int, size: Array, constant: Array) -> float:
+    """The relative deviation beyond which an exact promise is broken after so many records, for terms of these sizes."""
+    accumulated = min(ROUNDING, ONE_STEP * np.sqrt(1 + run.every * (records - 1)))
+    return float(accumulated + 4 * offset(size, constant))
+
+
+def offset(size: Array, constant: Array) -> float:
+    """One unit in the last place of the terms that do not vary, in units of the size of those that do."""
+    scale, rest = (float(np.max(a, initial=0.0, where=np.isfinite(a))) for a in (size, constant))
+    return EPSILON * rest / scale if scale > 0 else 0.0
+
+
+def grows_like_rounding(error: Array, every: int, offset: float = 0.0) -> bool:
+    """Whether a relative error moves, over any number of steps, no farther than a random walk of rounding errors does.
+
+    A truncation error is smooth: over some part of a period it moves on in one direction, in proportion to the steps, and so
+    leaves this bound even where its size is below that of all rounding errors of the run together.
+    """
+    known, apart = error[np.isfinite(error)], 1
+    while apart < len(known):
+        limit = WALK * (EPSILON * (1 + np.sqrt(apart * every)) + offset)
+        if np.abs(known[apart:] - known[:-apart]).max() > limit:
+            return False
+        apart *= 2
+    return True
+
+
+def term_sizes(run: Trajectory, expression: Fast) -> tuple[Array, Array]:
+    """The size of the terms of a quantity that vary along a motion, and of those that do not.
+
+    Deviations are measured by what varies; a constant term contributes only rounding errors.
+    """
+    assert isinstance(run.system, System)
+    e, system = fast(expression).expand(), run.system
+    moving = {s.name for s in (*system.coordinates, *system.velocities, *system.entropies, time)}
+    terms = e.args if e.is_Add else (e,)
+    varying, constant = ([x for x in terms if bool(free_names([x]) & moving) is varies] for varies in (True, False))
+    sizes = [np.atleast_2d(run.quantity(magnitude(sum(part, start=fast(0))))) for part in (varying, constant)]
+    return sizes[0], sizes[1]
+
+
+def entropy_size(run: Trajectory, system: System) -> Array:
+    """The largest entropy, change of one, or heat capacity T/(dT/dS) of each lane.
+
+    An entropy is known up to a constant, so a small one does not say what is small; the heat capacity does.
+    """
+    capacity = [T / T.diff(S) for S, T in zip(system.entropies, system.temperatures, strict=True) if T.diff(S) != 0]
+    tables = [np.atleast_2d(run.quantity(fast(c))) for c in capacity]
+    tables += list(np.moveaxis(run._entropies, -1, 0))
+    tables += [np.diff(S, axis=1) for S in np.moveaxis(run._entropies, -1, 0)]
+    return np.max([np.max(np.abs(a), axis=1, initial=0.0, where=np.isfinite(a)) for a in tables], axis=0)
+
+
+def discrete_terms(run: Trajectory, system: DiscreteSystem) -> Array:
+    """The sizes of the terms of momenta and constraints at the records: mean velocities from one to the next."""
+    known = run._columns([c.name for c in (*system.coordinates, *system.entropies)])
+    rates = np.diff(known, axis=1, append=known[:, -1:]) / (run.h * run.every)
+    if rates.shape[1] > 1:
+        rates[:, -1] = rates[:, -2]
+    compiled = point_map(discrete.term_sizes(system))
+    inputs = (np.column_stack([q, v, run.time]) for q, v in zip(known, rates, strict=True))
+    return np.stack([compiled(x, row[None, :], h=run.h)[0] for x, row in zip(inputs, run._parameter_rows, strict=True)])
+
+
+def relative(error: Array, size: Array) -> Array:
+    """Errors in units of the largest size of the terms; of a quantity without terms, in units of itself."""
+    known = [np.max(np.abs(a), initial=0.0, where=np.isfinite(a)) for a in (size, error)]
+    with np.errstate(invalid="ignore", over="ignore"):
+        return error / next((scale for scale in known if scale > 0), 1.0)
+
+
+def largest(error: Array) -> float:
+    """The largest absolute value, where there are numbers."""
+    return float(np.max(np.abs(error), initial=0.0, where=np.isfinite(error))) if np.isfinite(error).any() else np.nan
+
+
+def drift(error: Array) -> float:
+    """How far the straight line fitted to an error moves over the run: that of an oscillation hardly moves."""
+    known = error[np.isfinite(error)]
+    place = np.linspace(-1, 1, len(known))
+    return float(2 * abs(place @ known) / (place @ place)) if len(known) > 3 else 0.0
+
+
+def turns(error: Array) -> int:
+    """How often the error turns back, rounding aside."""
+    known = error[np.isfinite(error)]
+    moves = np.sign(np.diff(known)[np.abs(np.diff(known)) > ONE_STEP])
+    return int(np.count_nonzero(moves[1:] != moves[:-1]))

@@ -1,0 +1,1 @@
+"""Whether a step exists and is determined."""

@@ -1,0 +1,1 @@
+"""What loops are printed as: LLVM IR."""

@@ -1,0 +1,1 @@
+"""Enclosures with proof: intervals, isolation of solutions, searches of a whole space. No mechanics."""

@@ -1,0 +1,208 @@
+"""A run is converged only if everything it records is finite: positions, momenta, velocities, multipliers, energy.
+
+The state is seen to be finite while steps are computed. That velocities and energies, which follow from it, are finite is seen
+without computing them at every node: the guards of a step keep denominators and logarithms from zero at every node, the matrix
+of p = dL/dv is seen to be regular between nodes at which it is looked at (`regular`), and what is left can only overflow,
+which the sizes of the state exclude (`bounds`). Where this is not seen, they are computed.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from ..discrete.system import DiscreteSystem
+from ..engine.machine import PointMap
+from ..engine.status import Status
+from ..methods.base import Method
+from ..model.coordinates import time
+from ..model.system import System
+from ..symbolic import fast, free_names, substitute
+from ..theory.motion import state_maps as maps
+from ..theory.motion.lagrange import momenta
+from ..waist.domain import TINY
+from ..waist.stepmap import TIME, StepMap, pointwise
+from .plan import stepper
+from .singular_nodes import doubtful
+from .size_bounds import LEAST, NoBoundError, bounds, size_name
+from .trajectory import Trajectory
+from .values import Array, point_map
+from .velocities import NEAR, has_branches, velocities
+
+LARGEST = 1e200
+"""Bounds below this are finite in whatever order they are multiplied."""
+
+CONDITION = 1e30
+"""Velocities are at most so many times as large as momenta by diagonal masses: a matrix that is accepted as regular is not
+worse."""
+
+_COMPUTED = ("_positions", "_velocities", "_momenta", "_multipliers", "_entropies")
+"""Arrays that a run computes from its records and keeps."""
+
+
+def ended_where_not_finite(run: Trajectory) -> Trajectory:
+    """The run; a lane ends before the first node at which something that is recorded or follows from it is not finite.
+
+    What has no value is outside the domain of an expression; what is infinite, and velocities that momenta do not
+    determine, are not finite.
+    """
+    if isinstance(run.system, System) and _is_seen_finite(run, run.system):
+        return run
+    reached = _reached(run)
+    state = _finite(run.records[:, :, : _state_width(run)])
+    code = run.codes[:, :1]
+    ended = ~np.isin(code, (Status.CONVERGED, Status.EVENT, Status.INTERRUPTED))  # such a lane keeps its reason
+    if isinstance(run.system, DiscreteSystem):
+        end_lanes(run, reached & ~state, np.where(ended, code, Status.NOT_FINITE))
+        return run
+    energy = run.energy if run.lanes is not None else run.energy[None]
+    known = _finite(run._velocities) & state
+    inside = known & ~np.isnan(energy)
+    complete = inside & np.isfinite(energy) & (_finite(run._multipliers) | _last(run))
+    found = np.where(inside | ~known, Status.NOT_FINITE, Status.LEFT_DOMAIN)
+    end_lanes(run, reached & ~complete, np.where(ended, code, found))
+    return run
+
+
+def _is_seen_finite(run: Trajectory, system: System) -> bool:
+    """Whether everything is finite, as far as that can be seen without computing it at every node."""
+    method = run.method
+    recorded = not system.constraints or {f"multiplier.{a + 1}" for a in range(len(system.constraints))} <= set(
+        run.columns
+    )
+    if (
+        method is None
+        or method.adaptive
+        or not recorded
+        or has_branches(system)
+        or run.codes[:, 0].any()
+        or not len(run)
+    ):
+        return False
+    if system.constraints and (run.changes or not method.node_multipliers):
+        return False
+    size = _size(run)
+    if not np.isfinite(size) or not _is_bounded(run, system, method, size):
+        return False
+    project = bool(system.constraints) and method.impulsive
+    lanes, last = np.arange(len(run.records)), len(run) - 1  # the guards have seen the last node before it was rounded
+    more = np.nonzero(doubtful(run, system, project)) if run._carries_momenta else (lanes[:0], lanes[:0])
+    lane = np.concatenate([lanes, lanes, more[0]])
+    return _are_finite(run, system, project, lane, np.concatenate([0 * lanes, 0 * lanes + last, more[1]]))
+
+
+def _size(run: Trajectory) -> float:
+    """The root of the sum of the squares of all records; outputs of the last node, whose step need not exist, do not count."""
+    width, every = _state_width(run), run.records
+    if width == every.shape[2] or _nodes(run)[-1] != run.codes[:, 1].max():
+        flat, last = every.reshape(-1), np.zeros(1)
+    else:
+        flat, last = every[:, :-1].reshape(-1), every[:, -1, :width].reshape(-1)
+    with np.errstate(over="ignore", invalid="ignore"):
+        return float(np.sqrt(np.dot(flat, flat) + np.dot(last, last)))
+
+
+def _is_bounded(run: Trajectory, system: System, method: Method, size: float) -> bool:
+    """Whether the energy cannot overflow with a state of this size."""
+    found = _bound_map(system, stepper(system, method).stepmap)
+    if found is None:
+        return False
+    lanes = len(run.records)
+    q, _, S = _state(run, system, np.arange(lanes), np.zeros(lanes, dtype=int))
+    start = np.concatenate([q, np.zeros_like(q), S, np.full((lanes, 1), run.time[0])], axis=1)
+    with np.errstate(all="ignore"):
+        mass = point_map(maps.inertia_map(system))(start, run._parameter_rows)[0]
+        light = CONDITION / np.abs(mass)
+        sizes = np.full((lanes, 2), (size, max(abs(run.time[0]), abs(run.time[-1]))))
+        inputs = np.concatenate([sizes, light, np.abs(run._parameter_rows)], axis=1)
+        return bool((found(inputs, np.zeros((1, 0)))[0] < LARGEST).all())
+
+
+@lru_cache(maxsize=64)
+def _bound_map(system: System, stepmap: StepMap) -> PointMap | None:
+    """(size of the state, largest time, reciprocal masses, parameters) -> a bound of the energy; None if there is none."""
+    known = {*stepmap.state, *stepmap.parameters, TIME}
+    guarded = [g.places[0] for g in stepmap.guards if free_names(g.places[0]) <= known]
+    names = [p.name for p in system.parameters]
+    still = dict.fromkeys(system.velocities, 0)
+    try:
+        whole, *shift = bounds(
+            [maps.energy_map(system).outputs["energy"], *(substitute(p, still) for p in momenta(system))],
+            guarded,
+            names,
+        )
+    except NoBoundError:
+        return None
+    carried = system.coordinates[0].momentum.name in stepmap.state
+    state = fast("state")
+    sizes = {size_name(s.name): state for s in (*system.coordinates, *system.velocities, *system.entropies)}
+    if carried:
+        rows = zip(system.coordinates, shift, strict=True)
+        sizes |= {size_name(q.dot.name): fast(f"{q.name}.light") * (state + substitute(b, sizes)) for q, b in rows}
+    inputs = ["state", size_name(time.name), *(f"{q.name}.light" for q in system.coordinates), *map(size_name, names)]
+    bound = substitute(whole, sizes | {LEAST: fast(TINY)})
+    return point_map(pointwise(f"{system.name}, bound of the energy", inputs, [], {"energy": bound}))
+
+
+def _are_finite(run: Trajectory, system: System, project: bool, lane: Array, row: Array) -> bool:
+    """Whether velocities, energies and multipliers are finite at some nodes."""
+    (q, v, S), t, rows = _state(run, system, lane, row), run.time[row], run._parameter_rows[lane]
+    if run._carries_momenta:
+        v = velocities(system, np.column_stack([q, v, S, t]), rows, project)
+    points = np.column_stack([q, v, S, t])
+    found = [v, point_map(maps.energy_map(system))(points, rows)[0]]
+    if system.constraints:  # at the first node they are those of the continuous motion
+        begin = row == 0
+        found.append(point_map(maps.motion_map(system))(points[begin], rows[begin])[0])
+    return all(bool(np.isfinite(table).all()) for table in found)
+
+
+def _state(run: Trajectory, system: System, lane: Array, row: Array) -> tuple[Array, Array, Array]:
+    """Positions, momenta or velocities, and entropies at some nodes."""
+    records, q = run.records[lane, row], system.coordinates
+    second = [c.momentum.name if run._carries_momenta else c.dot.name for c in q]
+    names = [c.name for c in q], second, [S.name for S in system.entropies]
+    positions, moving, warm = (records[:, [run.columns.index(n) for n in group]] for group in names)
+    return positions, moving, warm
+
+
+def _state_width(run: Trajectory) -> int:
+    """Columns of the state; those of outputs belong to a step, which at the last node need not exist."""
+    outputs = ("multiplier.", "constraint.")
+    return sum(not name.startswith(outputs) and not name.endswith(f".{NEAR}") for name in run.columns)
+
+
+def _finite(table: Array) -> Array:
+    return np.asarray(np.isfinite(table).all(axis=-1))
+
+
+def _nodes(run: Trajectory) -> Array:
+    """The numbers of the recorded nodes."""
+    return run.every * (-(-run.begin // run.every) + np.arange(len(run.time)))
+
+
+def _reached(run: Trajectory) -> Array:
+    """Which nodes each lane has reached."""
+    return _nodes(run)[None, :] <= run.codes[:, 1:2]
+
+
+def _last(run: Trajectory) -> Array:
+    """Which node is the last of each lane: the multipliers there are those of a step that need not exist."""
+    return _nodes(run)[None, :] == run.codes[:, 1:2]
+
+
+def end_lanes(run: Trajectory, lost: Array, status: Any) -> None:
+    """End lanes before the first node that is lost, with a status for all or one per node; the start stays as given."""
+    lanes = np.flatnonzero(lost.any(axis=1))
+    told = np.broadcast_to(status, lost.shape)
+    for lane in lanes:
+        row = int(np.argmax(lost[lane]))
+        run.codes[lane, 0] = told[lane, row]
+        run.codes[lane, 1] = max(run.begin, _nodes(run)[row] - run.every)
+        run.records[lane, max(row, 1) :] = np.nan
+    if len(lanes):
+        for name in _COMPUTED:
+            run.__dict__.pop(name, None)
+        run._cache.clear()

@@ -1,0 +1,273 @@
+"""What is looked at once a run has been computed: velocities at every node, folds and singular charts between nodes."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from dataclasses import replace
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..discrete.system import DiscreteSystem
+from ..engine.status import Status
+from ..errors import ModelWarning
+from ..model.coordinates import time
+from ..model.system import System
+from ..symbolic import fast, free_names, gradient, vectorised
+from ..theory.motion import state_maps as maps
+from ..theory.motion.lagrange import mass_matrix, momenta
+from .finite_records import end_lanes
+from .singular_nodes import is_even
+from .trajectory import Trajectory
+from .values import Array, point_map
+from .velocities import Search, has_branches, near_names, sides, velocities
+
+if TYPE_CHECKING:
+    from .plan import Plan
+
+    Compute = Callable[[Plan, Array, Array], Trajectory]
+
+PART = 400_000
+"""Nodes of all lanes that are looked at together."""
+
+LOOKED_AT, ENTRIES = 2048, 4_000_000
+"""At how many nodes a mass matrix is looked at, at most, and how many numbers these have together."""
+
+LOW, CROSSED, SUSPECT = 0.1, 0.01, 1e-8
+"""A determinant is looked at more closely where it is below the first part of its median; near a node it vanishes if it
+falls below the second part of what it is at the nodes before and after. Below the last part of the median, velocities may
+not be determined."""
+
+UNRESOLVED = 10.0
+"""A determinant that is low and changes by this factor in one step: the step is as long as the distance from its zero."""
+
+THROWN = 4.0
+"""By how many times as much as forces do in a step a momentum may change."""
+
+
+def checked_nodes(run: Trajectory) -> Trajectory:
+    """The run; a lane ends before the first node without velocities on the branch of the motion, or beyond a fold of it."""
+    system = run.system
+    if isinstance(system, DiscreteSystem):
+        return run
+    if has_branches(system):
+        _end(run, ~np.isfinite(run._velocities).all(axis=-1), Status.NO_SOLUTION)
+        _end(run, _beyond_folds(run, system), Status.SINGULAR)
+    elif run.every == 1 and run.method is not None and not run.method.adaptive:
+        _warn_of_chart(run, system)
+    return run
+
+
+def thinned(plan: Plan, carry: Array, codes: Array, compute: Compute) -> Trajectory:
+    """A run that keeps every so many nodes and is looked at at every node, part by part.
+
+    Where velocities have several branches, records that are several steps apart do not tell what happened between them.
+    """
+    lanes, codes = len(carry), codes.copy()
+    records, residual = np.full((lanes, len(plan.times), plan.stepper().width), np.nan), np.full(lanes, np.nan)
+    size = max(16, PART // lanes)
+    for at in range(0, max(plan.steps, 1), size):
+        alive = codes[:, 0] == Status.CONVERGED
+        part = replace(plan, begin=plan.begin + at, steps=min(size, plan.steps - at), every=1)
+        run = compute(part, carry.copy(), codes.copy())
+        near = [run.columns.index(n) for n in near_names(run.system) if n in run.columns]
+        if near:  # a step that failed has none
+            known = run.records[:, :, near]
+            run.records[:, :, near] = np.where(np.isfinite(known), known, run._velocities)
+        nodes = part.begin + np.arange(part.steps + 1)
+        rows, due = nodes // plan.every - plan.first_row, nodes % plan.every == 0
+        records[np.ix_(alive, rows[due])] = run.records[np.ix_(alive, due)]
+        codes[alive], residual[alive], carry[alive] = run.codes[alive], run.residual[alive], run.carry[alive]
+        if codes[:, 0].all():
+            break
+    return plan.trajectory(records=records, columns=run.columns, codes=codes, residual=residual, carry=carry)
+
+
+def _end(run: Trajectory, lost: Any, status: Status) -> None:
+    end_lanes(run, np.asarray(lost & np.isfinite(run._positions).all(axis=-1)), status)
+
+
+def _beyond_folds(run: Trajectory, system: System) -> Array:
+    """Which nodes are separated from the one before by a place where velocities are not determined by momenta.
+
+    Of a run of an adaptive method, whose nodes may be far apart, the nodes themselves are compared.
+    """
+    project, n = bool(system.constraints), len(system.coordinates)
+    times = np.broadcast_to(run.time[None, :, None], (*run._positions.shape[:2], 1))
+    state = np.concatenate([run._positions, run._velocities, run._entropies, times], axis=2)
+    beyond = np.zeros(state.shape[:2], dtype=bool)
+
+    def side(at: Array, row: Array) -> Array:
+        points = np.column_stack([at[:, :n], np.zeros_like(at[:, :n]), at[:, 2 * n :]])
+        search = Search(system, points, row, project)
+        z = np.column_stack([at[:, n : 2 * n], np.zeros((len(at), search.size - n))])
+        return sides(search.look(np.arange(len(at)), z)[2])
+
+    for lane, row in enumerate(run._parameter_rows[:, None, :]):
+        here = side(state[lane], row)
+        for k in np.flatnonzero(here == 0):  # on a fold itself: as before
+            here[k] = here[k - 1] if k else 0.0
+        beyond[lane, 1:] = here[1:] * here[:-1] < 0
+        for part in np.arange(1, 16) / 16 if run.every == 1 and len(here) > 1 else ():
+            beyond[lane, 1:] |= side(state[lane, :-1] + part * np.diff(state[lane], axis=0), row) * here[:-1] < 0
+        if run.every == 1 and not run._carries_momenta and not system.constraints:
+            beyond[lane, 1:] |= _thrown(system, state[lane], row, run.h)
+        for c in run.events:  # an action may take a motion anywhere
+            if c.lane == lane and c.changed:
+                beyond[lane, np.searchsorted(run.time, c.time) :][:2] = False
+    return beyond
+
+
+def _thrown(system: System, state: Array, row: Array, h: float) -> Array:
+    """Which steps changed a momentum by far more than the forces at both ends do: the stages of the step met a fold."""
+    slopes = [d + fast(f) for d, f in zip(gradient(system.lagrangian, system.coordinates), system.force, strict=True)]
+    outputs = {f"entry.{i}": e for i, e in enumerate([*momenta(system), *slopes])}
+    p, f = np.split(point_map(maps.quantity_map(system, outputs))(state, row)[0], 2, axis=1)
+    force = h * np.maximum(np.abs(f[1:]), np.abs(f[:-1]))
+    size = np.maximum(np.abs(p[1:]), np.abs(p[:-1]))
+    return np.asarray((np.abs(np.diff(p, axis=0)) > THROWN * force + 1e-9 * size).any(axis=1))
+
+
+# a chart that becomes singular between two nodes
+
+
+@lru_cache(maxsize=64)
+def _mass_entries(system: System) -> Any:
+    """The mass matrix as a function of an array (points, coordinates, time, parameters); None if no position occurs in it."""
+    mass = mass_matrix(system)
+    entries = [e for row in mass for e in row]
+    if not free_names(entries) & {q.name for q in system.coordinates}:
+        return None
+    names = [*(q.name for q in system.coordinates), time.name, *(p.name for p in system.parameters)]
+    try:
+        return vectorised(names, entries)
+    except (RuntimeError, NotImplementedError, ValueError, TypeError):  # a function that SymEngine cannot evaluate
+        return None
+
+
+class _Determinants:
+    """log |det M| and the sign of det M at points of one lane."""
+
+    def __init__(self, run: Trajectory, system: System, lane: int):
+        self.q, self.t, self.row = run._positions[lane], run.time, run._parameter_rows[lane]
+        self.n, self.entries = len(system.coordinates), _mass_entries(system)
+        self.suspect: set[int] = set()
+
+    def matrices(self, q: Array, t: Array) -> Array:
+        """The mass matrix at some points."""
+        rows = np.broadcast_to(self.row, (len(q), len(self.row)))
+        table = self.entries(np.column_stack([q, t, rows]))
+        return np.asarray(table, dtype=float).reshape(len(q), self.n, self.n)
+
+    def at(self, q: Array, t: Array) -> tuple[Array, Array]:
+        """Sign and logarithm."""
+        with np.errstate(all="ignore"):
+            return np.linalg.slogdet(self.matrices(q, t))
+
+    def nodes(self, k: Array) -> Array:
+        """The logarithm at some nodes."""
+        return self.at(self.q[k], self.t[k])[1]
+
+    def note(self, k: Array, sizes: Array, usual: float) -> None:
+        """Note the nodes where it is far below the usual."""
+        self.suspect |= set(k[~(sizes > usual + np.log(SUSPECT))].tolist())
+
+    def between(self, k: int, fractions: Array) -> tuple[Array, Array, Array, Array]:
+        """Positions, times, signs and logarithms on the way from node k to the next."""
+        s = fractions[:, None]
+        q, t = self.q[k] + s * (self.q[k + 1] - self.q[k]), self.t[k] + fractions * (self.t[k + 1] - self.t[k])
+        return q, t, *self.at(q, t)
+
+
+def _warn_of_chart(run: Trajectory, system: System) -> None:
+    """Warn if a step went across a place where the mass matrix, which depends on the positions, is singular."""
+    if _mass_entries(system) is None or len(run) < 3:
+        return
+    for lane in map(int, np.flatnonzero(~is_even(run, system))):
+        count = int(np.isfinite(run._positions[lane]).all(axis=-1).sum())
+        if count < 3:
+            continue
+        det = _Determinants(run, system, lane)
+        found = _crossing(det, count)
+        if run._carries_momenta:
+            _end_where_singular(run, system, lane, np.array(sorted(det.suspect), dtype=int))
+        if found is not None:
+            warnings.warn(_chart_text(run, system, lane, *found), ModelWarning, stacklevel=4)
+            return
+
+
+def _end_where_singular(run: Trajectory, system: System, lane: int, nodes: Array) -> None:
+    """End a lane before a node whose momenta determine no velocities."""
+    if not len(nodes):
+        return
+    method = run.method
+    project = bool(system.constraints) and (method is None or method.impulsive)
+    state = (run._positions[lane], run._carried_momenta[lane], run._entropies[lane], run.time[:, None])
+    found = velocities(system, np.concatenate(state, axis=1)[nodes], run._parameter_rows[[lane]], project)
+    lost = np.zeros(run._positions.shape[:2], dtype=bool)
+    lost[lane, nodes] = np.isnan(found).any(axis=1)
+    _end(run, lost, Status.SINGULAR)
+
+
+def _crossing(det: _Determinants, count: int) -> tuple[float, Array, Array] | None:
+    """Time and position where the determinant vanishes between two nodes, with its matrix at the most regular node."""
+    stride = -(-count // max(8, min(LOOKED_AT, ENTRIES // det.n**2)))
+    some = np.arange(0, count, stride)
+    sizes = det.nodes(some)
+    if sizes.min() > sizes.max() + np.log(LOW):
+        return None
+    usual = float(np.median(sizes))
+    if not np.isfinite(usual):  # it vanishes everywhere: masses that only constraints make up for
+        return None
+    det.note(some, sizes, usual)
+    least = np.r_[
+        sizes[0] <= sizes[1], (sizes[1:-1] <= sizes[:-2]) & (sizes[1:-1] <= sizes[2:]), sizes[-1] <= sizes[-2]
+    ]
+    low = np.flatnonzero(least & (sizes < usual + np.log(LOW)))
+    for i in np.sort(low[np.argsort(sizes[low])][:12]):
+        window = np.arange(max(0, some[i] - stride), min(count, some[i] + stride + 1))
+        near = det.nodes(window)
+        det.note(window, near, usual)
+        k = int(window[np.argmin(near)])
+        if (place := _vanishes_near(det, k, count)) is not None:
+            return *place, det.q[some[int(np.argmax(sizes))]]
+    return None
+
+
+def _vanishes_near(det: _Determinants, k: int, count: int) -> tuple[float, Array] | None:
+    """Where the determinant vanishes, to what a step can tell, on the way through node k, where it is least."""
+    ends = [j for j in (k - 1, k + 1) if 0 <= j < count]
+    sign, size = det.at(det.q[ends], det.t[ends])
+    here = float(det.nodes(np.array([k]))[0])
+    if np.abs(size - here).max() > np.log(UNRESOLVED):
+        return float(det.t[k]), det.q[k]
+    least = (np.inf, 0.0, det.q[k])
+    for first in (j for j in (k - 1, k) if 0 <= j < count - 1):
+        a, b = 0.0, 1.0
+        for _ in range(4):
+            fractions = np.linspace(a, b, 17)
+            q, t, _, found = det.between(first, fractions)
+            if not (np.isfinite(found) | (found == -np.inf)).all():
+                return None
+            i = int(np.argmin(found))
+            a, b = fractions[max(0, i - 1)], fractions[min(16, i + 1)]
+            least = min(least, (float(found[i]), float(t[i]), q[i]), key=lambda item: item[0])
+    return least[1:] if least[0] < np.log(CROSSED) + size.min() or np.prod(sign) < 0 else None
+
+
+def _chart_text(run: Trajectory, system: System, lane: int, t: float, q: Array, usual: Array) -> str:
+    det = _Determinants(run, system, lane)
+    M, typical = det.matrices(np.stack([q, usual]), np.full(2, t))
+    scale = 1 / np.sqrt(np.where((d := np.abs(np.diag(typical))) > 0, d, 1.0))
+    vector = np.linalg.svd(M * np.outer(scale, scale))[2][-1]
+    free = [c.name for c, x in zip(system.coordinates, vector, strict=True) if abs(x) > 0.3 * np.abs(vector).max()]
+    place = ", ".join(f"{c} = {x:.4g}" for c, x in zip(system.coordinates, q, strict=True))
+    who = "" if run.lanes is None else f" (lane {lane})"
+    return (
+        f"{system.name}{who}: at t = {t:.6g} the mass matrix is singular to what a step can tell ({place}): the chart "
+        f"does not determine {', '.join(free)} there. A step of h = {run.h:g} went across, and what comes after depends "
+        f"on the step. Use coordinates that are regular there: other angles, a unit quaternion, or Cartesian coordinates "
+        f"with a constraint."
+    )

@@ -1,0 +1,1 @@
+"""What a numerical method solves exactly: modified equations and exact discrete Lagrangians."""

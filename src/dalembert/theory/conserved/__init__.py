@@ -1,0 +1,1 @@
+"""What a motion conserves, and why; the laws of energy and entropy."""

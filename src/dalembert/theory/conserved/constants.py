@@ -1,0 +1,52 @@
+"""The constants of a system as parameters: sin(1/2), sqrt(2), pi, and decimals that are the result of a computation.
+
+Coefficients of integrals are fractions or polynomials in such constants. The value of a constant does not tell which part of a
+coefficient it is; with a letter in its place it is one more parameter, which takes other values too.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import sympy
+from sympy import Expr
+
+from ...decide.balls import was_computed
+from ...errors import ModelError
+from ...model.coordinates import Letter
+from ...model.system import System
+from ..motion.lagrange import expanded, momenta
+
+
+def lettered(system: System) -> tuple[System, dict[Expr, Expr], dict[Letter, Expr]]:
+    """The system with a letter in place of each constant; what was put for what, and back. Unchanged if there are none.
+
+    Momenta are put for momenta too: those of the system are multiplied out, which may make other numbers of constants.
+    """
+    found = sorted({c if c > 0 else -c for e in system.expressions() for c in _constants(e)}, key=str)
+    back = {Letter(f"number.{k}", positive=True): c for k, c in enumerate(found, 1)}
+    put = {sign * c: sign * letter for letter, c in back.items() for sign in (1, -1)}
+
+    def with_letters(given: Any) -> Any:
+        if isinstance(given, dict):
+            return {key: with_letters(value) for key, value in given.items()}
+        if isinstance(given, list):
+            return [with_letters(value) for value in given]
+        return given.xreplace(put) if isinstance(given, Expr) else given
+
+    if not back:
+        return system, {}, {}
+    try:
+        general = system.replace(**{key: with_letters(value) for key, value in system.arguments.items()})
+    except ModelError:  # what makes sense for these values only
+        return system, {}, {}
+    pairs = zip(momenta(system), momenta(general), strict=True)
+    return general, put | {expanded(p, system): expanded(other, general) for p, other in pairs}, back
+
+
+def _constants(expression: Expr) -> set[Expr]:
+    """Irrational numbers that others are made of (sin(1/2), sqrt(2), pi), and fractions that stand for rounded numbers."""
+    written = expression.atoms(sympy.Function, sympy.Pow)
+    simple = {c for c in written if all(a.is_Rational for a in c.args) and c.is_real}
+    rounded = {c for c in expression.atoms(sympy.Rational) if was_computed(int(c.p), int(c.q))}
+    return simple | rounded | expression.atoms(sympy.NumberSymbol)

@@ -1,0 +1,85 @@
+"""Energy and the momenta of cyclic coordinates: what can be read off a system, with the reason."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sympy import Expr
+
+from ...decide.jumps import jumps
+from ...decide.zero import vanishes
+from ...display import Part, Shown
+from ...model.constraints import Constraint
+from ...model.coordinates import time
+from ...model.system import System
+from ...symbolic import Fast, fast
+from ..motion.energies import meaning
+from ..motion.lagrange import jacobi_integral, momenta, readable
+
+
+@dataclass(frozen=True, repr=False)
+class Integral(Shown):
+    """A quantity, whether it is conserved, and the reason."""
+
+    name: str
+    expression: Expr
+    conserved: bool
+    reason: str
+
+    def _parts(self) -> list[Part]:
+        said = "conserved" if self.conserved else "not conserved"
+        return [(self.name, self.expression), f"    {said}: {self.reason}"]
+
+
+def energy_integral(system: System) -> Integral:
+    """The Jacobi integral, called energy where it is that, with the reason why it is conserved or not."""
+    causes = _causes(system)
+    idle = " and reactions do no work" if system.constraints else ""
+    warms = "; what friction takes from the motion becomes internal energy" if any(map(any, system.friction)) else ""
+    reason = "; ".join(causes) or f"the Lagrangian does not depend on time{idle}{warms}"
+    return Integral(meaning(system).name, readable(jacobi_integral(system), system), not causes, reason)
+
+
+def _causes(system: System) -> list[str]:
+    """What changes the Jacobi integral."""
+    causes = []
+    if not vanishes(system.lagrangian.diff(time)):
+        parts = {"kinetic energy": system.kinetic, "potential": system.potential}
+        guilty = [k for k, e in parts.items() if e is not None and not vanishes(e.diff(time))]
+        causes.append(f"the {' and the '.join(guilty) or 'Lagrangian'} depend{'' if len(guilty) > 1 else 's'} on time")
+    elif jumps(system.lagrangian, [time]):
+        causes.append("the Lagrangian jumps in time")
+    if not vanishes(power(system)):
+        dissipates = not vanishes(system.dissipation) and all(vanishes(f) for f in system.forces)
+        causes.append("friction takes energy away" if dissipates else "the forces do work")
+    if not vanishes(system.heat_received):
+        causes.append("heat comes from outside")
+    if not all(reaction_is_idle(c, system) for c in system.constraints):
+        causes.append("the reaction of a constraint does work (the constraint moves)")
+    if not system.is_ideal:
+        causes.append("the variations are not those of the constraints, so reactions do work")
+    return causes
+
+
+def power(system: System) -> Fast:
+    """The power of the external forces; that of friction stays in the system, as internal energy."""
+    pairs = zip(system.external_force, system.velocities, strict=True)
+    return sum((fast(f) * fast(v) for f, v in pairs), start=fast(0))
+
+
+def reaction_is_idle(c: Constraint, system: System) -> bool:
+    """Whether coefficients . v vanishes with the constraint: always if linear without drift, or homogeneous of a degree."""
+    if c.is_linear:
+        return vanishes(c.drift)
+    power = sum((a * v for a, v in zip(c.coefficients, system.velocities, strict=True)), start=fast(0))
+    return any(vanishes(power - degree * fast(c.expression)) for degree in (1, 2, 3, 4))
+
+
+def cyclic_momenta(system: System) -> list[Integral]:
+    """The momentum of every cyclic coordinate: one that neither the Lagrangian nor forces nor reactions act along."""
+    found = []
+    for i, (q, p) in enumerate(zip(system.coordinates, momenta(system), strict=True)):
+        slope, force = fast(system.lagrangian).diff(fast(q)), system.force[i]
+        if vanishes(slope) and vanishes(force) and all(vanishes(w[i]) for w in system.variations):
+            found.append(Integral(f"momentum of {q}", readable(p, system), True, f"{q} is cyclic"))
+    return found

@@ -1,0 +1,1 @@
+"""What kind of constraints a system has, and what they imply."""

@@ -1,0 +1,1 @@
+"""Equations of motion, energies, momenta and maps of states."""

@@ -1,0 +1,238 @@
+"""Lagrange's equations with multipliers:  d/dt dL/dv - dL/dq = F + lambda_a omega^a,  constraints = 0.
+
+The first half works on SymEngine expressions, on the way to numbers; `Equations` is what people read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import sympy
+from sympy import Eq, Expr
+
+from ...decide.budget import Budget
+from ...decide.decimals import decimal, quotient
+from ...errors import ModelError
+from ...model.coordinates import Coordinate, Multiplier, multiplier, time
+from ...model.system import System
+from ...symbolic import Fast, fast, gradient, jacobian, slow, substitute
+from ...symbolic import expanded as multiplied_out
+from ..algebra import linear_solution
+
+SECONDS = 60
+"""How long the equations may take to be solved for the accelerations."""
+
+
+def multipliers(system: System) -> tuple[Multiplier, ...]:
+    """One multiplier per constraint."""
+    return tuple(multiplier(a + 1) for a in range(len(system.constraints)))
+
+
+def symbols(system: System) -> list[sympy.Symbol]:
+    """Everything an expression along a motion may contain."""
+    q = system.coordinates
+    thermal = [s for S in system.entropies for s in (S, S.dot)]
+    return [*q, *system.velocities, *(c.ddot for c in q), *thermal, *multipliers(system), *system.parameters, time]
+
+
+def readable(expression: Fast, system: System) -> Expr:
+    """The SymPy form of an expression written with the symbols of a system."""
+    return slow(expression, symbols(system))
+
+
+def expanded(expression: Any, system: System) -> Expr:
+    """The same, multiplied out (by SymEngine, which takes a hundredth of the time)."""
+    return readable(fast(expression).expand(), system)
+
+
+def momenta(system: System) -> list[Fast]:
+    """p = dL/dv."""
+    return gradient(system.lagrangian, system.velocities)
+
+
+def jacobi_integral(system: System) -> Fast:
+    """p.v - L; `energies.meaning` says whether it is the energy."""
+    powers = (p * fast(v) for p, v in zip(momenta(system), system.velocities, strict=True))
+    return sum(powers, start=-fast(system.lagrangian))
+
+
+def mass_matrix(system: System) -> list[list[Fast]]:
+    """d2L/dv dv."""
+    return jacobian(momenta(system), system.velocities)
+
+
+def total_derivative(expression: Fast, coordinates: Sequence[Coordinate]) -> Fast:
+    """df/dt of f(q, v, t) along a motion, written with accelerations."""
+    along = [(q, q.dot) for q in coordinates] + [(q.dot, q.ddot) for q in coordinates] + [(time, 1)]
+    slopes = gradient(expression, [s for s, _ in along])
+    return sum((d * fast(rate) for d, (_, rate) in zip(slopes, along, strict=True)), start=fast(0))
+
+
+def entropy_rates(system: System) -> list[Fast]:
+    """S.dot of each entropy: the power that heats it over its temperature."""
+    return [fast(power) / fast(T) for power, T in zip(system.heating, system.temperatures, strict=True)]
+
+
+def euler_lagrange(system: System) -> list[Fast]:
+    """d/dt dL/dv - dL/dq, one per coordinate."""
+    slopes, rates = gradient(system.lagrangian, system.coordinates), entropy_rates(system)
+
+    def along(p: Fast) -> Fast:
+        warming = zip(gradient(p, system.entropies), rates, strict=True)
+        return sum((d * rate for d, rate in warming), start=total_derivative(p, system.coordinates))
+
+    return [along(p) - d for p, d in zip(momenta(system), slopes, strict=True)]
+
+
+def reaction(system: System) -> list[Fast]:
+    """The reaction force lambda_a omega^a, one component per coordinate."""
+    rows = zip(multipliers(system), system.variations, strict=True)
+    terms = [[fast(m) * fast(a) for a in row] for m, row in rows]
+    return [sum(column, start=fast(0)) for column in zip(*terms, strict=True)] or [fast(0)] * len(system.coordinates)
+
+
+def motion_residual(system: System) -> list[Fast]:
+    """What vanishes along a motion, affine in accelerations and multipliers: equations, then constraints.
+
+    Constraints appear differentiated until accelerations show: twice if holonomic, once if kinematic.
+    """
+    forces = [fast(f) for f in system.force]
+    balance = [e - f - r for e, f, r in zip(euler_lagrange(system), forces, reaction(system), strict=True)]
+    hidden = [total_derivative(c.velocity_form(system.coordinates), system.coordinates) for c in system.constraints]
+    return balance + hidden
+
+
+@dataclass(frozen=True)
+class Equations:
+    """The equations of motion of a system, to be read: text in a terminal, LaTeX in a notebook.
+
+    They are derived and solved with exact numbers. Those that stem from decimals are decimals again in what is returned.
+    """
+
+    system: System
+
+    def _read(self, expression: Fast) -> Expr:
+        """Multiplied out, as it is read."""
+        read: Expr = decimal(multiplied_out(readable(expression, self.system)), self.system.typed)
+        return read
+
+    def _equation(self, left: Expr, right: Expr) -> Eq:
+        return Eq(*(decimal(e, self.system.typed) for e in (left, right)), evaluate=False)
+
+    def _tidy(self, expression: Fast) -> Expr:
+        """Multiplied out and collected by accelerations, in which it is linear."""
+        accelerations = [q.ddot for q in self.system.coordinates]
+        slopes = gradient(expression, accelerations)
+        rest = substitute(expression, dict.fromkeys(accelerations, 0))
+        parts = [multiplied_out(readable(e, self.system)) for e in (*slopes, rest)]
+        return sympy.Add(*(c * a for c, a in zip(parts, accelerations, strict=False)), parts[-1])
+
+    @cached_property
+    def lagrange(self) -> tuple[Eq, ...]:
+        """d/dt dL/dv - dL/dq = F + lambda_a omega^a, one equation per coordinate."""
+        forces = [fast(f) for f in self.system.force]
+        right = [f + r for f, r in zip(forces, reaction(self.system), strict=True)]
+        return tuple(
+            self._equation(self._tidy(e), multiplied_out(readable(r, self.system)))
+            for e, r in zip(euler_lagrange(self.system), right, strict=True)
+        )
+
+    @cached_property
+    def constraints(self) -> tuple[Eq, ...]:
+        """The constraints as they were stated."""
+        return tuple(self._equation(c.expression, sympy.S.Zero) for c in self.system.constraints)
+
+    @cached_property
+    def entropy(self) -> tuple[Eq, ...]:
+        """(dL/dS) S.dot = F.v - P, one equation per entropy: the kinematic constraint of a thermomechanical system."""
+        laws = zip(self.system.entropies, self.system.temperatures, self.system.heating, strict=True)
+        return tuple(self._equation(-T * S.dot, multiplied_out(-power)) for S, T, power in laws)
+
+    @cached_property
+    def variations(self) -> tuple[Eq, ...]:
+        """(dL/dS) delta S = F.(delta q), one per entropy: the constraint on variations."""
+        laws = zip(self.system.entropies, self.system.temperatures, self.system.friction, strict=True)
+        moved = [q.displacement for q in self.system.coordinates]
+        return tuple(
+            self._equation(-T * S.displacement, sympy.Add(*(f * d for f, d in zip(row, moved, strict=True))))
+            for S, T, row in laws
+        )
+
+    @cached_property
+    def mass_matrix(self) -> sympy.Matrix:
+        """d2L/dv dv."""
+        return sympy.Matrix([[self._read(m) for m in row] for row in mass_matrix(self.system)])
+
+    @cached_property
+    def momenta(self) -> dict[Coordinate, Expr]:
+        """The momentum dL/dv conjugate to each coordinate."""
+        pairs = zip(self.system.coordinates, momenta(self.system), strict=True)
+        return {q: self._read(p) for q, p in pairs}
+
+    @cached_property
+    def energy(self) -> Expr:
+        """The energy T + V; p.v - L where the Lagrangian was given as a whole."""
+        from .energies import energy
+
+        return self._read(energy(self.system))
+
+    @cached_property
+    def jacobi_integral(self) -> Expr:
+        """p.v - L: the energy, unless the kinetic energy has parts of lower degree in the velocities."""
+        return self._read(jacobi_integral(self.system))
+
+    @cached_property
+    def solved(self) -> dict[sympy.Symbol, Expr]:
+        """Accelerations and multipliers as functions of positions, velocities and time.
+
+        Their length grows like the factorial of the number of coupled unknowns: seven coupled pendulums have 28672 terms each,
+        and what is that long is refused.
+        """
+        unknowns = [q.ddot for q in self.system.coordinates] + list(multipliers(self.system))
+        residual = motion_residual(self.system)
+        matrix = sympy.Matrix([[readable(d, self.system) for d in row] for row in jacobian(residual, unknowns)])
+        at_rest = dict.fromkeys(map(fast, unknowns), 0)
+        right = -sympy.Matrix([readable(r.subs(at_rest), self.system) for r in residual])
+        found = Budget(seconds=SECONDS).call(lambda: (linear_solution(matrix, right),))
+        if found is None:
+            raise ModelError(
+                f"the equations of {self.system.name!r} are too long to be solved for their {len(unknowns)} unknowns in "
+                f"symbols ({SECONDS} s). They are linear in the accelerations: read .lagrange and .mass_matrix; numbers at a "
+                f"state are evaluate(system, at={{...}})."
+            )
+        (solution,) = found
+        if solution is None:
+            raise ModelError(
+                "the equations cannot be solved for the accelerations: the matrix that determines them is singular."
+            )
+        return {u: quotient(e, self.system.typed) for u, e in zip(unknowns, solution, strict=True)}
+
+    @property
+    def first_order(self) -> tuple[Eq, ...]:
+        """The first-order form: the rate of each velocity, and each multiplier, as a function of the state."""
+        rates = zip(self.system.entropies, entropy_rates(self.system), strict=True)
+        warming = {S.dot: decimal(readable(rate, self.system), self.system.typed) for S, rate in rates}
+        return tuple(Eq(unknown, value, evaluate=False) for unknown, value in (self.solved | warming).items())
+
+    def __str__(self) -> str:
+        blocks = [
+            sympy.pretty(e, wrap_line=False, use_unicode=True)
+            for e in (*self.lagrange, *self.entropy, *self.constraints)
+        ]
+        return "\n\n".join(blocks)
+
+    __repr__ = __str__
+
+    def _repr_latex_(self) -> str:
+        rows = [
+            rf"{sympy.latex(e.lhs)} &= {sympy.latex(e.rhs)}" for e in (*self.lagrange, *self.entropy, *self.constraints)
+        ]
+        return r"$\displaystyle \begin{aligned}" + r" \\ ".join(rows) + r"\end{aligned}$"
+
+
+def equations(system: System) -> Equations:
+    """Lagrange's equations of a system."""
+    return Equations(system)

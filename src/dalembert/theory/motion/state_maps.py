@@ -1,0 +1,208 @@
+"""Quantities of a system at a point of its state space, each as a map the engine can compile.
+
+Inputs are positions, velocities (or momenta), entropies and time, in that order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import Any
+
+from ...model.coordinates import time
+from ...model.system import System
+from ...symbolic import Fast, fast, gradient, magnitude, substitute
+from ...waist.stepmap import Block, StepMap, pointwise
+from .energies import energy
+from .lagrange import (
+    entropy_rates,
+    jacobi_integral,
+    mass_matrix,
+    momenta,
+    motion_residual,
+    multipliers,
+    reaction,
+    total_derivative,
+)
+
+
+def _map(system: System, name: str, by: str, outputs: Mapping[str, Fast], *blocks: Block) -> StepMap:
+    second = [getattr(q, by).name for q in system.coordinates]
+    inputs = [*(q.name for q in system.coordinates), *second, *(S.name for S in system.entropies), time.name]
+    return pointwise(f"{system.name}, {name}", inputs, [p.name for p in system.parameters], outputs, blocks)
+
+
+def quantity_map(system: System, quantities: Mapping[str, Any]) -> StepMap:
+    """(q, v, t) -> any expressions."""
+    return _map(system, "quantities", "dot", {k: fast(v) for k, v in quantities.items()})
+
+
+@lru_cache(maxsize=64)
+def momentum_map(system: System) -> StepMap:
+    """(q, v, t) -> p."""
+    return quantity_map(system, {q.momentum.name: p for q, p in zip(system.coordinates, momenta(system), strict=True)})
+
+
+@lru_cache(maxsize=64)
+def mass_map(system: System) -> StepMap:
+    """(q, v, t) -> the mass matrix, row by row."""
+    entries = [m for row in mass_matrix(system) for m in row]
+    return quantity_map(system, {f"mass.{k}": m for k, m in enumerate(entries)})
+
+
+@lru_cache(maxsize=64)
+def energy_map(system: System) -> StepMap:
+    """(q, v, t) -> the energy."""
+    return quantity_map(system, {"energy": energy(system)})
+
+
+@lru_cache(maxsize=64)
+def jacobi_map(system: System) -> StepMap:
+    """(q, v, t) -> the Jacobi integral."""
+    return quantity_map(system, {"Jacobi integral": jacobi_integral(system)})
+
+
+@lru_cache(maxsize=64)
+def legendre_block(system: System, project: bool) -> Block:
+    """p = dL/dv for the velocities.
+
+    Under constraints p need not be the momentum of an admissible velocity; it may differ from one by a reaction
+    impulse, which is determined along with v:  p = dL/dv + mu_a omega^a,  A v + b = 0. Without `project` it is taken
+    as it is.
+    """
+    names = tuple(v.name for v in system.velocities)
+    p = [fast(q.momentum) for q in system.coordinates]
+    if not project:
+        return Block(names, tuple(a - b for a, b in zip(p, momenta(system), strict=True)))
+    rows = zip(p, momenta(system), reaction(system), strict=True)
+    balance = [a - b - r for a, b, r in rows]
+    admissible = [fast(c.velocity_form(system.coordinates)) for c in system.constraints]
+    return Block((*names, *(m.name for m in multipliers(system))), (*balance, *admissible))
+
+
+@lru_cache(maxsize=64)
+def velocity_map(system: System, project: bool = True) -> StepMap:
+    """(q, p, t) -> v where p = dL/dv is linear in the velocities; elsewhere it has branches, see `run.velocities`."""
+    block = legendre_block(system, project)
+    return _map(system, "velocities", "momentum", {v.name: fast(v) for v in system.velocities}, block)
+
+
+@lru_cache(maxsize=64)
+def legendre_map(system: System, project: bool) -> StepMap:
+    """(q, p, t, unknowns of `legendre_block`) -> its residuals, the sizes of their terms, its Jacobian by rows."""
+    block = legendre_block(system, project)
+    entries = [*block.residual, *map(magnitude, block.residual), *(d for row in block.jacobian for d in row)]
+    plain = _map(system, "Legendre", "momentum", {f"entry.{i}": fast(0) for i in range(len(entries))})
+    outputs = {f"entry.{i}": e for i, e in enumerate(entries)}
+    return pointwise(plain.name, [*plain.state, *block.unknowns], plain.parameters, outputs)
+
+
+@lru_cache(maxsize=64)
+def legendre_matrix_map(system: System, project: bool) -> StepMap:
+    """(q, p, t) -> the matrix of `legendre_block` by rows, where that is linear."""
+    entries = [d for row in legendre_block(system, project).jacobian for d in row]
+    return _map(system, "Legendre matrix", "momentum", {f"entry.{i}": e for i, e in enumerate(entries)})
+
+
+@lru_cache(maxsize=64)
+def motion_map(system: System) -> StepMap:
+    """(q, v, t) -> accelerations and multipliers."""
+    sought = [q.ddot for q in system.coordinates] + list(multipliers(system))
+    block = Block(tuple(s.name for s in sought), tuple(motion_residual(system)))
+    return _map(system, "motion", "dot", {s.name: fast(s) for s in sought}, block)
+
+
+def rate_map(system: System, quantities: Mapping[str, Any]) -> StepMap:
+    """(q, v, S, t) -> the rates of any expressions along the motion."""
+    motion = motion_map(system)
+    warming = entropy_rates(system)
+    outputs: dict[str, Fast] = {}
+    for name, e in quantities.items():
+        slopes = zip(gradient(e, system.entropies), warming, strict=True)
+        outputs[name] = sum((d * r for d, r in slopes), start=total_derivative(fast(e), system.coordinates))
+    return pointwise(f"{system.name}, rates", motion.state, motion.parameters, outputs, motion.blocks)
+
+
+@lru_cache(maxsize=64)
+def flow_map(system: System) -> StepMap:
+    """(q, v, S, t) -> accelerations and rates of the entropies: what an adaptive solver integrates."""
+    sought = [q.ddot for q in system.coordinates] + list(multipliers(system))
+    block = Block(tuple(s.name for s in sought), tuple(motion_residual(system)))
+    outputs = {q.ddot.name: fast(q.ddot) for q in system.coordinates}
+    outputs |= {S.dot.name: rate for S, rate in zip(system.entropies, entropy_rates(system), strict=True)}
+    return _map(system, "flow", "dot", outputs, block)
+
+
+@lru_cache(maxsize=64)
+def constraint_map(system: System) -> StepMap:
+    """(q, v, t) -> for each constraint: its value, its coefficients row, its drift."""
+    outputs: dict[str, Fast] = {}
+    for a, c in enumerate(system.constraints):
+        outputs[f"value.{a}"] = fast(c.expression)
+        outputs[f"drift.{a}"] = fast(c.drift)
+        outputs |= {f"row.{a}.{i}": fast(x) for i, x in enumerate(c.coefficients)}
+    return quantity_map(system, outputs)
+
+
+@lru_cache(maxsize=64)
+def admissible_map(system: System) -> StepMap:
+    """(q, v, S, t) -> the position and velocity on the constraints that are nearest, measured by the mass matrix.
+
+    Position: M d + mu_a omega^a = 0 with phi(q + d) = 0 for holonomic and A d = 0 for kinematic constraints. Then
+    velocity at that position: p(v') + nu_a omega^a = p(v), A v' + b = 0. Both matrices are that of the motion itself.
+    """
+    q, v = system.coordinates, system.velocities
+    marked = {s: fast(f"{s.name}.near") for s in (*q, *v, *multipliers(system))}
+    offset = [fast(f"{c.name}.offset") for c in q]
+    moved = {c: fast(c) + d for c, d in zip(q, offset, strict=True)} if system.holonomic else {}
+    blocks = []
+    if system.holonomic:
+        balance = [
+            sum((m * d for m, d in zip(row, offset, strict=True)), start=r)
+            for row, r in zip(mass_matrix(system), reaction(system), strict=True)
+        ]
+        rows = [
+            substitute(c.expression, moved)
+            if c.is_holonomic
+            else sum((fast(a) * d for a, d in zip(c.coefficients, offset, strict=True)), start=fast(0))
+            for c in system.constraints
+        ]
+        names = (*(d.name for d in offset), *(m.name for m in multipliers(system)))
+        blocks.append(Block(names, (*balance, *rows)))
+    sought = {s: x for s, x in marked.items() if s not in q}
+    pairs = zip(momenta(system), reaction(system), strict=True)
+    kept = [substitute(substitute(p + r, sought) - p, moved) for p, r in pairs]
+    forms = [substitute(substitute(c.velocity_form(q), sought), moved) for c in system.constraints]
+    guess = (*map(fast, v), *(fast(0) for _ in system.constraints))
+    blocks.append(Block(tuple(x.name for x in sought.values()), (*kept, *forms), guess))
+    outputs = {c.name: moved.get(c, fast(c)) for c in q} | {s.name: sought[s] for s in v}
+    return _map(system, "nearest admissible state", "dot", outputs, *blocks)
+
+
+@lru_cache(maxsize=64)
+def inertia_map(system: System) -> StepMap:
+    """(q, v, t) -> d2L/dv_i^2, one per coordinate: what velocities of different units are compared by."""
+    mass = mass_matrix(system)
+    return quantity_map(system, {q.name: mass[i][i] for i, q in enumerate(system.coordinates)})
+
+
+@lru_cache(maxsize=64)
+def size_map(system: System) -> StepMap:
+    """(q, v, t) -> for each constraint: the sizes of its terms together; what its rounding errors are proportional to; and
+    those of its form in velocities.
+    """
+    outputs: dict[str, Fast] = {}
+    for a, c in enumerate(system.constraints):
+        outputs[f"terms.{a}"] = terms_size(fast(c.expression))
+        outputs[f"rounding.{a}"] = magnitude(fast(c.expression))
+        outputs[f"moving.{a}"] = magnitude(fast(c.velocity_form(system.coordinates)))
+    return quantity_map(system, outputs)
+
+
+def terms_size(e: Fast) -> Fast:
+    """The sum of the sizes of the terms of a sum; of a product, or a power, the terms of one factor count at a time."""
+    import symengine
+
+    if not e.is_Add:
+        return magnitude(e) if e.is_Mul or e.is_Pow else symengine.Abs(e)
+    return symengine.Add(*(symengine.Abs(t) for t in e.args))

@@ -1,0 +1,1 @@
+"""Reactions, driving forces and virtual work."""

@@ -1,0 +1,1 @@
+"""Linearised equations about equilibria and steady motions."""

@@ -1,0 +1,90 @@
+"""Whether a state given in numbers is one of rest or of steady motion: up to rounding, and whatever the units."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from sympy import Expr, Matrix, Symbol
+
+from ...decide.zero import vanishes
+from ...errors import ModelError
+from ...model.coordinates import Coordinate
+from ...model.system import System
+from ...symbolic import Fast, fast, free_names, magnitude, number
+from ..motion.lagrange import multipliers
+from .matrices import neat, size_of
+
+NEAR = 1e-8
+"""A state given in numbers is taken for steady if it is nearer than this, relative, to one that is."""
+
+ROUNDED = 1e-13
+"""What is smaller than this fraction of the terms it is the sum of is rounding."""
+
+
+def refuse_unsteady(
+    system: System, parts: Mapping[str, Sequence[Sequence[Fast]]], matrices: Mapping[str, Any], at: Mapping[Symbol, Any]
+) -> None:
+    """The constraints and the equations must hold at the state: `parts` as expressions, `matrices` with its numbers."""
+    q = system.coordinates
+    known = {**at, **dict(zip(multipliers(system), matrices["reactions"], strict=True))}
+    values = {s.name: number(e, {}) for s, e in known.items() if not e.free_symbols}
+    reach = _reach(q, matrices["second"], at)
+    rows = zip(
+        system.constraints, parts["constraints"], matrices["constraints"], matrices["rates"].tolist(), strict=True
+    )
+    for c, (e,), value, row in rows:
+        if not _holds(e, [fast(a) for a in c.coefficients], value, row, q, reach, values):
+            raise ModelError(f"about: the state violates {c.expression} = 0: its value there is {value}.")
+    equations = zip(
+        q, parts["residual"], parts["zeroth"], matrices["residual"], matrices["zeroth"].tolist(), strict=True
+    )
+    for c, (e,), slopes, value, row in equations:
+        if not _holds(e, slopes, value, row, q, reach, values):
+            raise ModelError(
+                f"about: this state is neither an equilibrium nor a steady motion: in the equation of {c} a force of "
+                f"{neat(-value)} is left over. dalembert.equilibria(system, ...) finds the equilibria."
+            )
+
+
+def _reach(q: Sequence[Coordinate], masses: Matrix, at: Mapping[Symbol, Any]) -> list[float]:
+    """The size of each coordinate: its own, or that of another one, compared by the root of the mass, free of units."""
+    sizes = [size_of(at.get(c, 0)) for c in q]
+    roots = [size_of(masses[i, i]) ** 0.5 for i in range(len(q))]
+    largest = max((s * r for s, r in zip(sizes, roots, strict=True)), default=0.0)
+    return [max(s, largest / r if r else 0.0) for s, r in zip(sizes, roots, strict=True)]
+
+
+def _holds(
+    e: Fast, slopes: Sequence[Fast], value: Expr, row: Sequence[Expr], q: Sequence[Coordinate],
+    reach: Sequence[float], values: Mapping[str, float],
+) -> bool:  # fmt: skip
+    """Whether an expression vanishes at the state; in numbers, up to rounding or to a relative change NEAR of the state.
+
+    slopes, row:  its derivatives by the coordinates, as expressions and at the state
+    reach:        how large each coordinate is
+    """
+    if value.free_symbols:
+        return vanishes(value)
+    if value.is_Rational:
+        return bool(value == 0)
+    left = abs(number(value, {}))
+    if left <= ROUNDED * number(magnitude(e), values):
+        return True
+    sizes = [size_of(a) for a in row]
+    if left <= NEAR * sum(a * r for a, r in zip(sizes, reach, strict=True)):
+        return True
+    bends = (a * _bend(d, c, a, values) for a, d, c in zip(sizes, slopes, q, strict=True) if a)
+    return left <= NEAR * sum(bends)
+
+
+def _bend(slope: Fast, q: Coordinate, size: float, values: Mapping[str, float]) -> float:
+    """How far a coordinate has to move until a slope changes by a tenth; 0 if it does not change."""
+    if q.name not in free_names([slope]):
+        return 0.0
+    here = values.get(q.name, 0.0)
+    start = number(slope, {**values, q.name: here})
+    for k in range(-200, 201, 4):
+        if abs(number(slope, {**values, q.name: here + 2.0**k}) - start) > 0.1 * size:
+            return 2.0**k
+    return 0.0

@@ -1,0 +1,1 @@
+"""Calculus of variations: functionals and their extremals."""

@@ -1,0 +1,221 @@
+"""The waist of the library: one implicit step, as symbols and expressions and nothing else.
+
+Every integrator, whatever its family, writes a StepMap; the engine turns a StepMap into machine code. Nothing above
+knows about machines, nothing below knows about mechanics.
+
+    state s, at time t, with step h and parameters
+    for each block in turn:  find its unknowns x with  residual(x; s, t, h, parameters, unknowns of earlier blocks) = 0
+    s' = update(s, x, ...)          outputs(s, x, ...) are recorded
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from math import prod
+from typing import Any
+
+from ..symbolic import Fast, fast, free_names, jacobian, substitute, summands, total
+from .domain import Condition, Kind, conditions
+
+TIME, STEP = "t", "step.h"
+"""The names of time and of the step in every expression of a StepMap."""
+
+
+@dataclass(frozen=True)
+class Block:
+    """Unknowns that are found together, the residual that determines them, and where the search begins."""
+
+    unknowns: tuple[str, ...]
+    residual: tuple[Fast, ...]
+    guess: tuple[Fast, ...] = ()
+    """Zeros, if not given."""
+
+    def __post_init__(self) -> None:
+        if not self.guess:
+            object.__setattr__(self, "guess", (fast(0),) * len(self.unknowns))
+        if not len(self.unknowns) == len(self.residual) == len(self.guess):
+            raise ValueError(
+                f"a block has {len(self.unknowns)} unknowns, {len(self.residual)} equations and "
+                f"{len(self.guess)} guesses; the three numbers must agree."
+            )
+
+    @cached_property
+    def jacobian(self) -> list[list[Fast]]:
+        """d residual / d unknowns."""
+        return jacobian(self.residual, self.unknowns)
+
+    @cached_property
+    def is_linear(self) -> bool:
+        """Whether the residual is affine in the unknowns, so that one linear solve is exact."""
+        return not free_names(d for row in self.jacobian for d in row) & set(self.unknowns)
+
+    @cached_property
+    def is_diagonal(self) -> bool:
+        """Whether it is linear and each equation has one unknown of its own."""
+        entries = [(i == j, d == 0) for i, row in enumerate(self.jacobian) for j, d in enumerate(row)]
+        return self.is_linear and all(own != absent for own, absent in entries)
+
+
+@dataclass(frozen=True)
+class Guard:
+    """A condition of the domain, with the places of a step at which it must hold: nodes, stages.
+
+    What must not vanish (`nonzero`) must not have passed zero since the first place either.
+    """
+
+    kind: Kind
+    places: tuple[tuple[Fast, ...], ...]
+    """The terms of the condition at each place."""
+
+
+@dataclass(frozen=True, eq=False)
+class StepMap:
+    """One implicit step; symbols are names, expressions are SymEngine's."""
+
+    name: str
+    state: tuple[str, ...]
+    parameters: tuple[str, ...]
+    blocks: tuple[Block, ...]
+    update: tuple[Fast, ...]
+    outputs: Mapping[str, Fast] = field(default_factory=dict)
+    substeps: tuple[float, ...] = (1.0,)
+    """The step is made of steps of these fractions of h, one after the other; outputs are those of the first."""
+    guards: tuple[Guard, ...] = ()
+    """Where a step has left the domain of the model; `guarded` adds them."""
+
+    def __post_init__(self) -> None:
+        if len(self.update) != len(self.state):
+            raise ValueError(f"{self.name}: {len(self.state)} state variables but {len(self.update)} updates.")
+        self._check_names()
+        known = {TIME, STEP, *self.state, *self.parameters}
+        for block in self.blocks:
+            self._check("guess", block.guess, known)
+            known |= set(block.unknowns)
+            self._check("residual", block.residual, known)
+        self._check("update", (*self.update, *self.outputs.values()), known)
+        self._check("guard", (e for g in self.guards for place in g.places for e in place), known)
+
+    def _check_names(self) -> None:
+        """A name stands for one thing; time may be an input of a map, but is never sought or constant."""
+        names = Counter((*self.state, *self.parameters, *self.unknowns))
+        names.update((STEP, *(n for n in (*self.parameters, *self.unknowns) if n == TIME)))
+        twice = sorted(n for n, count in names.items() if count > 1)
+        if twice:
+            raise ValueError(f"{self.name}: the name {twice[0]} stands for two things. Every name stands for one.")
+        if not self.substeps or not all(math.isfinite(s) for s in self.substeps):
+            raise ValueError(f"{self.name}: substeps = {self.substeps}. Expected one or more numbers.")
+
+    def _check(self, role: str, expressions: Iterable[Fast], known: set[str]) -> None:
+        unknown = free_names(expressions) - known
+        if unknown:
+            raise ValueError(f"{self.name}: the {role} uses {', '.join(sorted(unknown))}, which nothing determines.")
+
+    @property
+    def unknowns(self) -> tuple[str, ...]:
+        """The unknowns of all blocks, in order."""
+        return tuple(x for b in self.blocks for x in b.unknowns)
+
+    @cached_property
+    def summed(self) -> tuple[int, ...]:
+        """The numbers of the state variables that are changed by adding to them."""
+        return tuple(j for j, (s, u) in enumerate(zip(self.state, self.update, strict=True)) if _adds_to(s, u))
+
+    @property
+    def rests(self) -> tuple[str, ...]:
+        """The names of what rounding took from each of these sums, to be added to the next one."""
+        return tuple(rest_of(self.state[j]) for j in self.summed)
+
+    @cached_property
+    def changes(self) -> tuple[tuple[bool, Fast], ...]:
+        """For each state variable: what is added to it, or the update; true stands before the quotient of it and h."""
+        pairs = enumerate(zip(self.state, self.update, strict=True))
+        return tuple(_change(s, u) if j in self.summed else (False, u) for j, (s, u) in pairs)
+
+    @cached_property
+    def sought(self) -> tuple[str, ...]:
+        """The unknowns that are searched for, block by block: those of linear blocks are computed."""
+        return tuple(x for b in self.blocks if not b.is_linear for x in b.unknowns)
+
+
+def _adds_to(name: str, update: Fast) -> bool:
+    """Whether an expression is the symbol of that name and something else."""
+    return bool(update.is_Add and any(term.is_Symbol and term.name == name for term in update.args))
+
+
+def rest_of(name: str) -> str:
+    """The name of what rounding has taken from a state variable."""
+    return f"{name}.rest"
+
+
+def _change(name: str, update: Fast) -> tuple[bool, Fast]:
+    rate, rest = split_by_step(update - fast(name))
+    return (True, rate) if rest == 0 else (False, update - fast(name))
+
+
+def split_by_step(e: Fast) -> tuple[Fast, Fast]:
+    """a and b of e = h a + b: the terms that have h as a factor, without it, and the others."""
+    terms = list(summands(e))
+    quotients = [_over_step(term) for term in terms]
+    others = [term for term, a in zip(terms, quotients, strict=True) if a is None]
+    return total(a for a in quotients if a is not None), total(others)
+
+
+def _over_step(e: Fast) -> Fast | None:
+    """The quotient of an expression and h where h is a factor of it, or of every term of one of its factors."""
+    if e == fast(STEP):
+        return fast(1)
+    if e.is_Add:
+        terms = []
+        for term in e.args:
+            quotient = _over_step(term)
+            if quotient is None:
+                return None
+            terms.append(quotient)
+        return total(terms)
+    if e.is_Mul:
+        for k, factor in enumerate(e.args):
+            quotient = _over_step(factor)
+            if quotient is not None:
+                return prod((*e.args[:k], quotient, *e.args[k + 1 :]), start=fast(1))
+    return None
+
+
+def pointwise(
+    name: str,
+    inputs: Sequence[str],
+    parameters: Sequence[str],
+    outputs: Mapping[str, Fast],
+    blocks: Sequence[Block] = (),
+) -> StepMap:
+    """A map that is applied to points, not iterated: its state is the input and stays what it is."""
+    return StepMap(name, tuple(inputs), tuple(parameters), tuple(blocks), tuple(map(fast, inputs)), dict(outputs))
+
+
+def guarded(stepmap: StepMap, expressions: Iterable[Any], stages: Iterable[Mapping[Any, Any]] = ()) -> StepMap:
+    """The step with the conditions under which expressions in the state have values, at its nodes and stages.
+
+    A stage says what stands for every symbol there. Where a condition involves symbols that a place does not determine (the
+    velocity, at a node with a momentum), it is not looked at.
+    """
+    end = {**dict(zip(stepmap.state, stepmap.update, strict=True)), TIME: fast(TIME) + fast(STEP)}
+    places = [{}, *stages, end]
+    return with_conditions(stepmap, [(c, [_at(c, place) for place in places]) for c in conditions(expressions)])
+
+
+def _at(condition: Condition, place: Mapping[Any, Any]) -> tuple[Fast, ...]:
+    return tuple(substitute(u, place) for u in condition.terms)
+
+
+def with_conditions(stepmap: StepMap, looked_at: Iterable[tuple[Condition, Sequence[tuple[Fast, ...]]]]) -> StepMap:
+    """The step with guards: each condition with its terms at some places, of which those are kept that a step determines."""
+    known, moving = {TIME, STEP, *stepmap.state, *stepmap.parameters, *stepmap.unknowns}, {*stepmap.state, TIME}
+    guards: dict[Guard, None] = {}
+    for condition, terms in looked_at:
+        places = dict.fromkeys(t for t in terms if free_names(t) <= known)
+        if any(free_names(t) & (moving | set(stepmap.unknowns)) for t in places):
+            guards[Guard(condition.kind, tuple(places))] = None
+    return replace(stepmap, guards=(*stepmap.guards, *guards))
