@@ -7,6 +7,7 @@ from typing import Any
 
 # Symbols
 from .model.coordinates import coordinates as coordinates
+from .model.rotation import rotation as rotation
 from .model.coordinates import parameters as parameters
 from .model.coordinates import entropies as entropies
 from .model.coordinates import time as time

@@ -22,10 +22,24 @@ from sympy import Eq, Expr, Function, Symbol
 from sympy.printing.pretty.pretty_symbology import pretty_symbol
 
 from ..decide.decimals import decimal
-from ..model.coordinates import Coordinate, Entropy, Multiplier, StepVelocity, _Mark, indexed, multiplier, step, time
+from ..model.coordinates import (
+    Coordinate,
+    Direction,
+    Entropy,
+    Multiplier,
+    StepVelocity,
+    _Mark,
+    indexed,
+    multiplier,
+    step,
+    time,
+)
+from ..model.rotation import Rotation
+from ..model.space import in_numbers, numbers, parts, retracted, rotations, slopes
 from ..symbolic import Fast, fast, free_names, gradient, magnitude, substitute
 from ..waist.domain import conditions
 from ..waist.stepmap import STEP, TIME, Block, StepMap, pointwise, with_conditions
+from .state_layout import state_layout
 from .system import DiscreteSystem
 
 
@@ -94,11 +108,13 @@ class StepMomenta(NamedTuple):
     leaving:     p0 = -D1 L_d - F_d-, the discrete Legendre transform at the beginning
     change:      p1 - p0 = D1 L_d + D2 L_d + F_d, interior positions included: zero for a cyclic coordinate
     stationary:  dL_d/dQ + F_d, times its fraction of the step, for every interior position
+    arriving:    the part of F_d+ that is not in `change`: on a group, where it is a vector in the frame of the end
     """
 
     leaving: list[Fast]
     change: list[Fast]
     stationary: list[Fast]
+    arriving: list[Fast]
 
 
 def step_momenta(system: DiscreteSystem) -> StepMomenta:
@@ -110,21 +126,54 @@ def step_momenta(system: DiscreteSystem) -> StepMomenta:
     q, h, n = system.coordinates, fast(step), len(system.coordinates)
     u = [fast(f"{c.name}.shift") for c in q]
     inner = interior_unknowns(system)[0]
-    shifted = {**_slots(system), **{c.at(0): fast(c) - h * s for c, s in zip(q, u, strict=True)}}
+    shifted = {**_slots(system), **_shifted_start(q, u, h)}
     still = dict.fromkeys(u, 0)
     L, here = substitute(system.lagrangian, shifted), substitute(system.lagrangian, _slots(system))
     forces = [[substitute(f, _slots(system)) for f in side] for side in (system.force_minus, system.force_plus)]
     within = [substitute(f, _slots(system)) for f in system.force_interior]
     leaving = [substitute(_over(d, h), still) - f for d, f in zip(gradient(L, u), forces[0], strict=True)]
+    arriving = [f if isinstance(c, Direction) else fast(0) for c, f in zip(q, forces[1], strict=True)]
     total = [
-        sum((minus, plus, *within[k::n]), start=fast(0)) for k, (minus, plus) in enumerate(zip(*forces, strict=True))
+        sum((minus, plus - end, *within[k::n]), start=fast(0))
+        for k, (minus, plus, end) in enumerate(zip(*forces, arriving, strict=True))
     ]
-    change = [d + f for d, f in zip(gradient(here, q), total, strict=True)]
+    change = [d + f for d, f in zip(slopes(here, q), total, strict=True)]
     fractions = [fast(sympy.Rational(d)) for d in system.interior for _ in q]
     stationary = [
         _over(d, h) + c * f for d, c, f in zip(gradient(here, inner), fractions, within, strict=True)
     ]  # fmt: skip
-    return StepMomenta(leaving, change, stationary)
+    return StepMomenta(leaving, change, stationary, arriving)
+
+
+def _shifted_start(q: Sequence[Coordinate], u: Sequence[Fast], h: Fast) -> dict[Any, Fast]:
+    """The slots if the first position is moved by -h u, to first order, and the second stays where it is."""
+    found: dict[Any, Fast] = {}
+    for f, s in parts(q, u):
+        if isinstance(f, Rotation):
+            V = [fast(step_velocity(d)) for d in f.directions]
+            farther = f.start_shift([h * v for v in V], s)
+            found |= {d.at(1): h * (v + x) for d, v, x in zip(f.directions, V, farther, strict=True)}
+            turned = [f.slopes(k) for k in range(3)]
+            found |= {
+                e: fast(e) - h * sum((s[k] * turned[k][fast(e)] for k in range(3)), start=fast(0)) for e in f.entries
+            }
+        else:
+            found[f.coordinate.at(0)] = fast(f.coordinate) - h * s[0]
+    return found
+
+
+def _arrived(q: Sequence[Coordinate], pushed: list[Fast], momenta: StepMomenta, h: Fast) -> list[Fast]:
+    """The momenta at the end of a step: those at its beginning and their change, in the frame of the end."""
+    found: list[Fast] = []
+    for f, p in parts(q, pushed):
+        d = momenta.change[len(found) : len(found) + len(p)]
+        end = momenta.arriving[len(found) : len(found) + len(p)]
+        whole = [a + b for a, b in zip(p, d, strict=True)]
+        if isinstance(f, Rotation):
+            turned = f.transport([h * fast(step_velocity(c)) for c in f.directions], whole)
+            whole = [a + b + c for a, b, c in zip(whole, turned, end, strict=True)]
+        found += whole
+    return found
 
 
 def _over(e: Fast, h: Fast) -> Fast:
@@ -137,6 +186,8 @@ def _slots(system: DiscreteSystem) -> dict[Any, Any]:
     q, S, h = system.coordinates, system.entropies, fast(step)
     slots: dict[Any, Any] = {c.at(0): c for c in (*q, *S)}
     slots |= {c.at(1): fast(c) + h * fast(step_velocity(c)) for c in (*q, *S)}
+    for R in rotations(q):  # displacements from the first position
+        slots |= {d.at(0): fast(0) for d in R.directions} | {d.at(1): h * fast(step_velocity(d)) for d in R.directions}
     within = interior_unknowns(system)[1]
     return slots | {s: fast(q[k % len(q)]) + x for k, (s, x) in enumerate(within.items())}
 
@@ -150,6 +201,9 @@ def step_map(system: DiscreteSystem) -> StepMap:
     def here(expression: Fast) -> Fast:
         return substitute(expression, slots)
 
+    def held(expression: Fast) -> Fast:
+        return in_numbers(expression, q)
+
     momenta = step_momenta(system)
     pushed = [fast(c.momentum) + h * r for c, r in zip(q, node_reaction(system), strict=True)]
     balance = [p - e for p, e in zip(pushed, momenta.leaving, strict=True)]
@@ -160,17 +214,20 @@ def step_map(system: DiscreteSystem) -> StepMap:
     kept |= {f"constraint.{a + 1}": chi for a, chi in enumerate(constraints)}
     made = StepMap(
         name=system.name,
-        state=(*(c.name for c in q), *(c.momentum.name for c in q), *(s.name for s in S)),
+        state=(*numbers(q), *(c.momentum.name for c in q), *(s.name for s in S)),
         parameters=tuple(p.name for p in system.parameters),
-        blocks=blocks(names, [*balance, *momenta.stationary, *constraints], S, laws),
+        blocks=blocks(
+            names, [held(e) for e in (*balance, *momenta.stationary, *constraints)], S, list(map(held, laws))
+        ),
         update=(
-            *(here(fast(c.at(1))) for c in q),
-            *(p + d for p, d in zip(pushed, momenta.change, strict=True)),
+            *retracted(q, list(map(fast, unknowns)), h),
+            *(held(p) for p in _arrived(q, pushed, momenta, h)),
             *(here(fast(s.at(1))) for s in S),
         ),
-        outputs=kept,
+        outputs={name: held(e) for name, e in kept.items()},
+        layout=state_layout(system, velocities=[names[i : i + len(q)] for i in range(0, len(q) + len(inner), len(q))]),
     )
-    return _guarded(made, [here(e) for e in system.expressions()])
+    return _guarded(made, [held(here(e)) for e in system.expressions()])
 
 
 def _guarded(stepmap: StepMap, expressions: list[Fast]) -> StepMap:

@@ -18,7 +18,8 @@ from ..model import checks
 from ..model import heat as thermal
 from ..model.bodies.assembly import system_of
 from ..model.constraints import variation
-from ..model.coordinates import Coordinate, Entropy, Parameter, step, time
+from ..model.coordinates import Coordinate, Direction, Entropy, Parameter, step, time
+from ..model.space import fraction_of_step, lines_only, moved_symbols, rotations
 from ..model.system import System
 from ..symbolic import LONGEST, Fast, Vector, fast, gradient, slow, substitute, vector
 from .maps import Density, Discretisation, check_map
@@ -130,6 +131,7 @@ class DiscreteSystem:
         """The discrete Legendre transform at the beginning of a step, p0 = -D1 L_d - F_d-, in the slots."""
         from .equations import momentum_minus
 
+        lines_only(self, "legendre_minus")
         return dict(zip(self.coordinates, map(self.read, momentum_minus(self)), strict=True))
 
     @property
@@ -137,6 +139,7 @@ class DiscreteSystem:
         """The discrete Legendre transform at the end of a step, p1 = D2 L_d + F_d+, in the slots."""
         from .equations import momentum_plus
 
+        lines_only(self, "legendre_plus")
         return dict(zip(self.coordinates, map(self.read, momentum_plus(self)), strict=True))
 
     @property
@@ -144,6 +147,7 @@ class DiscreteSystem:
         """The matrix that determines a step, in the slots: K = D2 D1 L_d + D2 F_d-, bordered by h omega^T and D2 chi."""
         from .flow import step_matrix
 
+        lines_only(self, "step_matrix")
         return Matrix([[self.read(e) for e in row] for row in step_matrix(self)])
 
     def expressions(self) -> tuple[Fast, ...]:
@@ -171,6 +175,7 @@ class DiscreteSystem:
         """The discrete Lagrange-d'Alembert equations, and the laws of entropy; see `DiscreteEquations`."""
         from .equations import DiscreteEquations
 
+        lines_only(self, "equations")
         return DiscreteEquations(self)
 
     @property
@@ -281,7 +286,7 @@ def discretise(system: System, map: Discretisation) -> DiscreteSystem:
             f"discretise: {told(map)} is not a finite-difference map. Use left_map, midpoint_map or right_map, "
             f"FiniteDifferenceMap(b), or a variational method such as Midpoint()."
         )
-    system = system_of(system, "discretise")
+    system = system_of(system, "discretise", groups=True)
     if hasattr(map, "check"):
         map.check(system)
     # Entropies are carried through the rule as coordinates are: psi acts on Q and on each of them.
@@ -295,7 +300,7 @@ def discretise(system: System, map: Discretisation) -> DiscreteSystem:
     minus, plus, inner = _discrete_forces(system, map, system.external_force)
     rubs = [_discrete_forces(system, map, row) for row in system.friction]
     inner = tuple(sum((r[2][i] for r in rubs), start=f) for i, f in enumerate(inner))
-    end = {**{c: c.at(1) for c in q}, time: t + h}
+    end = {**moved_symbols(q, [fast(c.at(1)) for c in q]), **{c: c.at(1) for c in q}, time: t + h}
     return DiscreteSystem._made(
         name=f"{system.name}, {type(map).__name__}",
         coordinates=q,
@@ -334,10 +339,28 @@ def _density(expression: Any, q: Sequence[Coordinate]) -> Density:
     """An expression in (q, v, t) as a function that substitutes."""
 
     def value(position: Vector, velocity: Vector, instant: Fast) -> Fast:
-        places = {c: position[i] for i, c in enumerate(q)} | {c.dot: velocity[i] for i, c in enumerate(q)}
-        return substitute(expression, {**places, time: instant})
+        places = _places(q, position) | {c.dot: velocity[i] for i, c in enumerate(q)}
+        return _from_start(substitute(expression, {**places, time: instant}), q)
 
     return value
+
+
+def _places(q: Sequence[Coordinate], position: Vector) -> dict[Any, Fast]:
+    """What stands for every symbol of a position that a rule has written with the slots."""
+    given = {c: position[i] for i, c in enumerate(q)}
+    shares = fraction_of_step(q, given)
+    if not shares:
+        return given
+    turned: dict[Any, Fast] = {}
+    for R in rotations(q):
+        turned |= R.moved_entries(shares[R.name], [fast(d.at(1)) for d in R.directions])
+    return {c: x for c, x in given.items() if not isinstance(c, Direction)} | turned
+
+
+def _from_start(e: Fast, q: Sequence[Coordinate]) -> Fast:
+    """The slots of a rotation are displacements from the first position, which is its own origin."""
+    origin = {d.at(0): 0 for R in rotations(q) for d in R.directions}
+    return substitute(e, origin) if origin else e
 
 
 def _discrete_forces(system: System, map: Discretisation, force: Sequence[Any]) -> tuple[tuple[Fast, ...], ...]:
@@ -352,9 +375,29 @@ def _discrete_forces(system: System, map: Discretisation, force: Sequence[Any]) 
     densities = [_density(f, whole) for f in force]
 
     def work(position: Vector, velocity: Vector, instant: Fast) -> Fast:
-        moved = [sum(d * s for d, s in zip(gradient(x, slots), displacements, strict=True)) for x in position]
+        moved = _displaced(q, position, [
+            [d * s for d, s in zip(gradient(x, slots), displacements, strict=True)] for x in position
+        ])  # fmt: skip
         return sum(f(position, velocity, instant) * d for f, d in zip(densities, moved[:n], strict=True))
 
     still = dict.fromkeys(displacements, 0)  # branches of kinked forces keep a displacement in sight otherwise
-    forces = tuple(substitute(f, still) for f in gradient(_applied(map, work, whole), displacements))
+    forces = tuple(_from_start(substitute(f, still), q) for f in gradient(_applied(map, work, whole), displacements))
     return forces[:n], forces[n : 2 * n], forces[2 * n :]
+
+
+def _displaced(q: Sequence[Coordinate], position: Vector, shares: list[list[Fast]]) -> list[Fast]:
+    """The displacement of a point of a step, in its own frame, by those of the ends, in theirs.
+
+    On a line they add up. The frame of a rotation turns on the way from either end to the point.
+    """
+    n, moved = len(q), [sum(row) for row in shares]
+    fractions = fraction_of_step(q, {c: position[i] for i, c in enumerate(q)})
+    for R in rotations(q):
+        beta, xi = fractions[R.name], [fast(d.at(1)) for d in R.directions]
+        first, rest = R.fraction(beta, xi), R.fraction(1 - beta, xi)
+        at = [q.index(d) for d in R.directions]
+        ends = [(shares[i][i], shares[i][n + i]) for i in at]
+        for k, i in enumerate(at):
+            turned = ((first[m][k] * a, rest[k][m] * b) for m, (a, b) in enumerate(ends))
+            moved[i] = sum((x + y for x, y in turned), start=fast(0))
+    return moved

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..errors import StartError, told
+from ..model.rotation import Rotation
+from ..model.space import factors, rotations
 from ..model.system import System
 from ..run.extent import has_steps, shortfall, span, stopped_by
 from ..run.trajectory import Trajectory
@@ -89,9 +91,17 @@ def _without_steps(run: Trajectory) -> str:
         f"{done} steps were computed, and every={run.every} records none of them" if done else "no steps were asked for"
     )
     why = shortfall(run) or f"one record, at t = {run.time[0]:g}: {alone}"
-    first = [f"{q} = {np.atleast_2d(run[q])[0, 0]:.6g}" for q in run.system.coordinates[: len(COLOURS)]]
+    first = [f"{q} = {np.atleast_2d(run[q])[0, 0]:.6g}" for q in _drawn(run)[: len(COLOURS)]]
     lane = "" if run.lanes is None else " of lane 0"
     return fill(f"There is nothing to draw: {why}.", 90) + f"\n\nStart{lane}: {', '.join(first)}"
+
+
+def _drawn(run: Trajectory) -> list[Any]:
+    """What is drawn of a position: coordinates, and of a rotation the third axis of the body in space."""
+    found: list[Any] = []
+    for f in factors(run.system.coordinates):
+        found += [f[0, 2], f[1, 2], f[2, 2]] if isinstance(f, Rotation) else [f.coordinate]
+    return found
 
 
 def _latex(symbol: Any) -> str:
@@ -110,17 +120,19 @@ def _curves(axes: Axes, x: Any, y: Any, label: str | None = None, colour: str = 
 
 def _path(run: Trajectory, axes: Axes) -> None:
     """The path in the plane of x and y if there are such coordinates, else of the first two; one: the phase portrait."""
-    q = {c.name: c for c in run.system.coordinates}
+    q = {c.name: c for c in _drawn(run)}
     names = list(q)
     if len(names) == 1:
         across, along = q[names[0]], q[names[0]].momentum
         axes.set_title("phase portrait")
     else:
+        tip = next((R for R in rotations(run.system.coordinates) if len(run.system.coordinates) < 5), None)
         pair = ("x", "y") if {"x", "y"} <= set(names) else (names[0], names[1])
+        pair = (tip[0, 2].name, tip[1, 2].name) if tip is not None and "x" not in names else pair
         across, along = q[pair[0]], q[pair[1]]
         axes.set_title("path")
         spans = [np.nanmax(run[c]) - np.nanmin(run[c]) for c in (across, along)]
-        if pair == ("x", "y") and max(spans) < 6 * min(spans):
+        if (pair == ("x", "y") or tip is not None) and max(spans) < 6 * min(spans):
             axes.set_aspect("equal", adjustable="datalim")
     _curves(axes, run[across], run[along])
     axes.plot(np.atleast_2d(run[across])[:, 0], np.atleast_2d(run[along])[:, 0], "o", ms=4, color=COLOURS[1])
@@ -135,7 +147,7 @@ def _legend(axes: Axes) -> None:
 
 def _coordinates(run: Trajectory, axes: Axes) -> None:
     axes.set_title("coordinates")
-    for k, q in enumerate(run.system.coordinates[: len(COLOURS)]):
+    for k, q in enumerate(_drawn(run)[: len(COLOURS)]):
         _curves(axes, run.time, run[q], _latex(q), COLOURS[k])
     axes.set_xlabel("$t$")
     _legend(axes)

@@ -72,6 +72,8 @@ _FAMILIES = {
     "thermoelastic-double-pendulum": "warming",
     "rolling-disk-with-friction": "warming",
     "heavy-top-in-fluid": "warming",
+    "free-rigid-body": "rigid_bodies",
+    "heavy-top": "rigid_bodies",
 }
 
 

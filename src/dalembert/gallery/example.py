@@ -23,7 +23,7 @@ class Example:
     description: str
     source: str
     parameters: Mapping[Symbol, float]
-    start: Mapping[Symbol, float]
+    start: Mapping[Any, Any]
     h: float
     until: float
     invariants: Mapping[str, Expr] = field(default_factory=dict)

@@ -10,6 +10,7 @@ from ..discrete.equations import step_map
 from ..discrete.maps import Density
 from ..discrete.system import DiscreteSystem, discretise
 from ..errors import MethodError
+from ..model.space import rotations
 from ..model.system import System
 from ..numbers import is_whole
 from ..symbolic import Fast, Vector
@@ -81,6 +82,9 @@ class Method(ABC):
     degenerate_masses: ClassVar[bool] = False
     """Whether it takes mass matrices that are singular, where the constraints make up for it."""
 
+    groups: ClassVar[bool] = False
+    """Whether it takes coordinates with values in groups, such as rotations."""
+
     carries: ClassVar[Literal["momentum", "velocity"]]
     """What the state holds besides positions."""
 
@@ -102,6 +106,8 @@ class Method(ABC):
     def _objection(self, system: System) -> str:
         if system.entropies and not self.thermal:
             return "it has entropies."
+        if (turning := rotations(system.coordinates)) and not self.groups:
+            return f"{turning[0].name} is a rotation, and its formula is for coordinates that are numbers."
         why = self.obstacle(system)
         if not why and system.constraints and not self.degenerate_masses and is_degenerate(system):
             return "its mass matrix is singular, and only the constraints determine its velocities."
@@ -146,11 +152,18 @@ class VariationalMethod(Method):
     constraints = True
     impulsive = True
     degenerate_masses = True
+    groups = True
     carries = "momentum"
 
     def obstacle(self, system: System) -> str:
         """Discrete constraints are those of linear ones, pulled back by the rule."""
         return "" if all(c.is_linear for c in system.constraints) else NONLINEAR
+
+    def _objection(self, system: System) -> str:
+        """Of a group a rule takes points between the ends of a step, not points of its own inside it."""
+        if (turning := rotations(system.coordinates)) and getattr(self, "interior", ()):
+            return f"it has positions inside the step, and {turning[0].name} is a rotation."
+        return super()._objection(system)
 
     @abstractmethod
     def discrete_lagrangian(self, L: Density, q0: Vector, q1: Vector, t: Fast, h: Fast) -> Fast:

@@ -114,6 +114,11 @@ class Composition(Method):
         return self.method.degenerate_masses
 
     @property
+    def groups(self) -> bool:  # type: ignore[override]
+        """As the composed method."""
+        return self.method.groups
+
+    @property
     def carries(self) -> str:  # type: ignore[override]
         """As the composed method."""
         return self.method.carries

@@ -22,6 +22,7 @@ from collections.abc import Iterable, Sequence
 from functools import cached_property
 from typing import Any
 
+from ..discrete.state_layout import state_layout
 from ..errors import MethodError, told
 from ..model.coordinates import step, time
 from ..model.system import System
@@ -101,6 +102,7 @@ class DiscreteGradient(Method):
                 *(fast(s) + h * w for s, w in zip(S, line.W, strict=True)),
             ),
             outputs={f"constraint.{a + 1}": e for a, e in enumerate(held)},
+            layout=state_layout(system, velocities=[[x.name for x in row] for row in (line.V, *line.u)]),
         )
         stages = [line.place(line.c[j], line.u[j]) for j in nodes]
         return guarded(step_map, system.expressions(), [*stages, line.place(fast(1) / 2, line.V)])

@@ -17,6 +17,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..discrete.equations import step_momenta, step_velocity
+from ..discrete.state_layout import state_layout
 from ..discrete.system import discretise
 from ..model.coordinates import step, time
 from ..model.system import System
@@ -80,6 +81,7 @@ class GeometricNonholonomic(Method):
             blocks=tuple(blocks if velocity_used else blocks[1:]),
             update=(*(place[c] for c in q), *arrived, *after),
             outputs={f"constraint.{a + 1}": e for a, e in enumerate(admissible)},
+            layout=state_layout(system, velocities=[_names(part) for part in (begin, V, end)]),
         )
         begun, ended = (
             {c.dot: fast(v) for c, v in zip(q, V, strict=True)} | more for more in ({}, {**place, time: t + h})

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 
 from ..discrete.equations import step_momenta, step_velocity
 from ..discrete.maps import left_map, right_map
+from ..discrete.state_layout import state_layout
 from ..discrete.system import discretise
 from ..model.coordinates import step, time
 from ..model.system import System
@@ -82,5 +83,6 @@ class McLachlanPerlmutter(Method):
             ),
             update=(*end, *arrived),
             outputs={f"constraint.{a + 1}": e for a, e in enumerate(admissible)},
+            layout=state_layout(system, velocities=[[v.name for v in part] for part in (first, mean, second)]),
         )
         return guarded(step_map, system.expressions(), [place])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+from ..discrete.state_layout import state_layout
 from ..model.coordinates import step, time
 from ..model.system import System
 from ..symbolic import Fast, fast, free_names, substitute
@@ -231,6 +232,7 @@ class Nystrom12(Method):
         step_map = StepMap(
             name=f"{system.name}, {self!r}",
             state=tuple(c.name for c in q) + tuple(c.dot.name for c in q),
+            layout=state_layout(system),
             parameters=tuple(p.name for p in system.parameters),
             blocks=tuple(blocks),
             update=(

@@ -18,10 +18,12 @@ from abc import abstractmethod
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+from ..discrete.state_layout import state_layout
 from ..model.coordinates import step, time
 from ..model.system import System
 from ..symbolic import Fast, fast, gradient, substitute
 from ..theory.motion.lagrange import momenta
+from ..waist.layout import Layout
 from ..waist.stepmap import Block, StepMap, guarded
 from .base import Method
 
@@ -125,8 +127,13 @@ class _Stages:
             blocks=tuple(blocks),
             update=(*q1, *p1, *self.multipliers[-1]),
             outputs=self._outputs(),
+            layout=self._layout(),
         )
         return guarded(step_map, self.system.expressions(), [self._place(i, v) for i, v in enumerate(self.V)])
+
+    def _layout(self) -> Layout:
+        ends = [[f"{c.name}.end" for c in self.q]] if self.m else []
+        return state_layout(self.system, velocities=[*([v.name for v in row] for row in self.V), *ends])
 
     def _before(self) -> list[Fast]:
         """The last multipliers of the step before, carried along for the record."""

@@ -33,6 +33,7 @@ class Reference(Method):
     adaptive = True
     thermal = True
     degenerate_masses = True
+    groups = True
     carries = "velocity"
 
     def __init__(self, rtol: float = 1e-10, atol: float | None = None, solver: Literal["DOP853", "Radau"] = "DOP853"):

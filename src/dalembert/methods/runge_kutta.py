@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from sympy import Rational
 
+from ..discrete.state_layout import state_layout
 from ..model.coordinates import step, time
+from ..model.space import in_numbers, number_rates, numbers
 from ..model.system import System
 from ..symbolic import Fast, fast, substitute
 from ..theory.conserved.two_laws import exchanged_heat, external_power, outside_heat, reaction_power
@@ -28,6 +30,7 @@ class ExplicitRungeKutta(Method):
     """
 
     degenerate_masses = True
+    groups = True
     carries = "velocity"
     thermal = True
 
@@ -47,19 +50,21 @@ class ExplicitRungeKutta(Method):
         blocks, places, moved = self._stages(system)
         step_map = StepMap(
             name=f"{system.name}, {self!r}",
-            state=(*(c.name for c in q), *(c.dot.name for c in q), *(s.name for s in S)),
+            state=(*numbers(q), *(c.dot.name for c in q), *(s.name for s in S)),
             parameters=tuple(p.name for p in system.parameters),
             blocks=tuple(blocks),
             update=tuple(x for part in range(3) for x in moved(part, weights)),
             outputs={m.name: fast(x) for m, x in zip(multipliers(system), blocks[0].unknowns[len(q) :], strict=False)},
+            layout=state_layout(system),
         )
-        return guarded(step_map, system.expressions(), places)
+        return guarded(step_map, (in_numbers(e, q) for e in system.expressions()), places)
 
     def _stages(self, system: System) -> tuple[list[Block], list[dict[Any, Fast]], Moved]:
         """For each stage its equations, and its place: what stands for every symbol; and the way from the start."""
         q, S, h, n = system.coordinates, system.entropies, fast(step), len(system.coordinates)
-        start = [fast(c) for c in q], [fast(c.dot) for c in q], [fast(s) for s in S]
-        residual = [*motion_residual(system), *map(fast, system.entropy_laws)]
+        start = list(map(fast, numbers(q))), [fast(c.dot) for c in q], [fast(s) for s in S]
+        residual = [in_numbers(r, q) for r in (*motion_residual(system), *system.entropy_laws)]
+        rates = number_rates(q)
         blocks: list[Block] = []
         places: list[dict[Any, Fast]] = []
         slopes: list[tuple[list[Fast], ...]] = []
@@ -73,7 +78,10 @@ class ExplicitRungeKutta(Method):
             places.append(_place(system, k + 1, place, fast(time) + fast(sum(row)) * h))
             blocks.append(_stage(system, residual, k + 1, places[-1]))
             found = [fast(name) for name in blocks[-1].unknowns]
-            slopes.append((place[1], found[:n], found[len(found) - len(S) :]))
+            moving = _moving(k + 1, numbers(q), place[1], [substitute(rate, places[-1]) for rate in rates])
+            if moving.block is not None:
+                blocks.append(moving.block)
+            slopes.append((moving.rates, found[:n], found[len(found) - len(S) :]))
         return blocks, places, moved
 
     def laws(self, system: System) -> dict[str, Fast]:
@@ -87,9 +95,26 @@ class ExplicitRungeKutta(Method):
         }
         used = [(fast(b), place) for b, place in zip(self.tableau()[1], places, strict=True) if b]
         return {
-            name: fast(step) * sum((b * substitute(e, place) for b, place in used), start=fast(0))
+            name: fast(step)
+            * sum((b * substitute(in_numbers(e, system.coordinates), place) for b, place in used), start=fast(0))
             for name, e in quantities.items()
         }
+
+
+class _Moving(NamedTuple):
+    """The rates of the numbers of a position in a stage; those that are products have names, and a block of their own."""
+
+    rates: list[Fast]
+    block: Block | None
+
+
+def _moving(k: int, names: Sequence[str], velocities: Sequence[Fast], rates: Sequence[Fast]) -> _Moving:
+    """On lines rates are velocities. Products of one stage within those of the next would grow like powers of two."""
+    if list(rates) == list(velocities):
+        return _Moving(list(rates), None)
+    sought = tuple(f"stage{k}.{name}.rate" for name in names)
+    residual = tuple(fast(name) - rate for name, rate in zip(sought, rates, strict=True))
+    return _Moving(list(map(fast, sought)), Block(sought, residual))
 
 
 def _sought(system: System) -> list[Any]:
@@ -99,7 +124,7 @@ def _sought(system: System) -> list[Any]:
 
 def _place(system: System, k: int, place: Sequence[Sequence[Fast]], t: Fast) -> dict[Any, Fast]:
     """What stands for every symbol in stage k."""
-    known = [*system.coordinates, *system.velocities, *system.entropies]
+    known = [*numbers(system.coordinates), *system.velocities, *system.entropies]
     places = dict(zip(known, (x for part in place for x in part), strict=True)) | {time: t}
     return places | {s: fast(f"stage{k}.{s.name}") for s in _sought(system)}
 

@@ -36,6 +36,7 @@ class StormerVerlet(VariationalMethod):
 
     reference = "L. Verlet, Computer experiments on classical fluids I, Phys. Rev. 159, 1967"
     order, symplectic, symmetric = 2, True, True
+    groups = False  # there the trapezoidal rule is implicit
 
     def discrete_lagrangian(self, L: Density, q0: Vector, q1: Vector, t: Fast, h: Fast) -> Fast:
         """h/2 L(q0, v, t) + h/2 L(q1, v, t + h) with v = (q1 - q0)/h."""

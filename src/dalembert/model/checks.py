@@ -19,8 +19,9 @@ from ..decide.sample import drawn
 from ..errors import ModelError, ModelWarning, printed, told
 from ..symbolic import fast, free_names, gradient, jacobian, number, slow, substitute
 from . import sizes
-from .coordinates import Acceleration, Coordinate, Entropy, Momentum, Parameter, Slot, check_name, time
+from .coordinates import Acceleration, Coordinate, Direction, Entropy, Momentum, Parameter, Slot, check_name, time
 from .scales import system_scales
+from .space import position_symbols, rotations
 
 if TYPE_CHECKING:
     from .system import System
@@ -128,7 +129,16 @@ def coordinates(given: Any) -> tuple[Coordinate, ...]:
                 f"coordinates: {told(q)} ({'a SymPy function' if function else type(q).__name__}) is not a coordinate. "
                 f'Make it with {name} = dalembert.coordinates("{name}").{moving}'
             )
-        check_name("coordinates", q)
+        if not isinstance(q, Direction):  # that of a rotation was checked when it was made
+            check_name("coordinates", q)
+    lines, turning = (
+        [q.owner for q in listed if not isinstance(q, Direction)],
+        {q.owner for q in listed if isinstance(q, Direction)},
+    )
+    for name in sorted(turning & set(lines)):
+        raise ModelError(
+            f"coordinates: the name {name} is used for a coordinate and for a rotation. Rename one of them."
+        )
     for q in listed:
         if [other.name for other in listed].count(q.name) > 1:
             raise ModelError(f"coordinates: the name {q.name} occurs twice. Each coordinate is listed once.")
@@ -138,7 +148,7 @@ def coordinates(given: Any) -> tuple[Coordinate, ...]:
 def parameters(expressions: Iterable[Expr], coords: Sequence[Coordinate]) -> tuple[Parameter, ...]:
     """All parameters of some expressions, by name; no two symbols may share a name."""
     found = {s for e in expressions for s in e.free_symbols if isinstance(s, Parameter)}
-    by_name: dict[str, sympy.Symbol] = {q.name: q for q in coords}
+    by_name: dict[str, sympy.Symbol] = {q.owner: q for q in coords}
     for p in sorted(found, key=lambda p: (p.name, str(p.assumptions0))):
         check_name("parameters", p)
         other = by_name.setdefault(p.name, p)
@@ -179,14 +189,17 @@ def continuous(system: System) -> None:
     for f in sorted(system.lagrangian.atoms(sympy.floor, sympy.ceiling), key=str):
         raise ModelError(f"{system.name}: {printed(f)} in the Lagrangian jumps. {_IMPULSE}")
     L, scales = fast(system.lagrangian), system_scales(system)
-    place = {s.name for s in (*system.coordinates, *system.velocities, *system.entropies)}
+    place = {s.name for s in (*position_symbols(system.coordinates), *system.velocities, *system.entropies)}
     edges = [g for g in jumps(L, [*sorted(place), time], scales) if free_names([g]) & place]
     said = "the Lagrangian"
     for q, p in zip(system.coordinates, gradient(L, system.velocities), strict=True) if not edges else ():
         edges = edges or jumps(p, [*sorted(place), time], scales)
         said = f"the momentum of {q}, dL/d{q.dot},"
     if edges:
-        edge = slow(edges[0], [*system.coordinates, *system.velocities, *system.entropies, *system.parameters, time])
+        edge = slow(
+            edges[0],
+            [*position_symbols(system.coordinates), *system.velocities, *system.entropies, *system.parameters, time],
+        )
         edge = -edge if edge.could_extract_minus_sign() else edge
         raise ModelError(f"{system.name}: {said} jumps where {printed(edge)} = 0. {_IMPULSE}")
 
@@ -223,8 +236,10 @@ def regular(system: System) -> None:
 def _point(system: System, scales: Mapping[str, float], seed: int) -> dict[str, float]:
     """A random state, slow enough for kinetic energies such as sqrt(1 - v^2)."""
     places = [s.name for s in (*system.coordinates, *system.entropies, *system.parameters, time)]
-    at = drawn([*places, *(v.name for v in system.velocities)], scales, random.Random(seed))
-    return {**at, **{v.name: at[v.name] / 8 for v in system.velocities}}
+    chance = random.Random(seed)
+    at = drawn([*places, *(v.name for v in system.velocities)], scales, chance)
+    slow_enough = {v.name: at[v.name] / 8 for v in system.velocities}
+    return {**at, **slow_enough, **{k: x for R in rotations(system.coordinates) for k, x in R.drawn(chance).items()}}
 
 
 def _sample(system: System, state: Mapping[str, float]) -> tuple[Any, Any, Any]:

@@ -18,6 +18,7 @@ from ..decide.zero import vanishes
 from ..errors import ModelError, printed
 from ..symbolic import expanded
 from .coordinates import Coordinate, Velocity, time
+from .space import directional, position_symbols
 
 
 @dataclass(frozen=True)
@@ -57,13 +58,14 @@ def linear_row(expression: Expr, coordinates: Sequence[Coordinate]) -> tuple[tup
 
 def constraint(expression: Expr, coordinates: Sequence[Coordinate]) -> Constraint:
     """Classify one constraint and take it apart."""
-    if not expression.free_symbols & {s for q in coordinates for s in (q, q.dot)}:
+    places = {*position_symbols(coordinates), *(q.dot for q in coordinates)}
+    if not expression.free_symbols & places:
         raise ModelError(
             f"constraint {printed(expression)} = 0 contains no coordinate and no velocity, so it constrains nothing. "
             f"Write an expression in {', '.join(q.name for q in coordinates)} and their velocities."
         )
     if not expression.free_symbols & {q.dot for q in coordinates}:
-        row = tuple(expression.diff(q) for q in coordinates)
+        row = directional(expression, coordinates)
         return _continuous(Constraint(expression, "holonomic", row, expression.diff(time)))
     affine = linear_row(expression, coordinates)
     if affine is None:

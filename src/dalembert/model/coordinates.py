@@ -107,6 +107,11 @@ class Coordinate(_Mark):
     __slots__ = ()
 
     @property
+    def owner(self) -> str:
+        """The name of the factor of the configuration space that it belongs to: itself."""
+        return self.name
+
+    @property
     def dot(self) -> Velocity:
         """The velocity of this coordinate."""
         return _derived(Velocity, f"{self.name}.dot")
@@ -136,6 +141,48 @@ class Coordinate(_Mark):
         return _derived(Slot, f"{self.name}.at({slot})")
 
 
+class Direction(Coordinate):
+    """A direction in which a point of a group can move, `R.turn1`: it has a velocity, a momentum and slots, but no value.
+
+    The velocity is a component in the frame of the group (`R.omega[0]`); positions are held by the numbers of the factor.
+    """
+
+    __slots__ = ()
+
+    @property
+    def owner(self) -> str:
+        """The name of the group coordinate."""
+        return self.name.split(".")[0]
+
+    @property
+    def number(self) -> int:
+        """Which direction of its owner it is, from 0."""
+        return int(self.name[-1]) - 1
+
+    def _render(self) -> tuple[str, str, str]:
+        latex = sympy.latex(Symbol(self.owner))
+        return rf"\theta_{{{latex},{self.number + 1}}}", f"{pretty_symbol(self.owner)}.turn{self.number + 1}", self.name
+
+
+class Entry(_Mark):
+    """An entry of the matrix of a group coordinate: `R[0, 2]`, called R.entry02."""
+
+    __slots__ = ()
+
+    @property
+    def owner(self) -> str:
+        """The name of the group coordinate."""
+        return self.name.split(".")[0]
+
+    def _render(self) -> tuple[str, str, str]:
+        i, j = self.name[-2:]
+        return (
+            indexed(self.owner, f"{int(i) + 1}{int(j) + 1}"),
+            f"{pretty_symbol(self.owner)}[{i},{j}]",
+            f"{self.owner}[{i}, {j}]",
+        )
+
+
 class Entropy(Coordinate):
     """The entropy of a body: `S`, with its rate `S.dot` and the slots `S.at(0)`, `S.at(1)`; it has no momentum."""
 
@@ -150,7 +197,20 @@ class _Derived(_Mark):
     @property
     def coordinate(self) -> Coordinate:
         """The coordinate this symbol belongs to."""
-        return Coordinate(self.name.split(".")[0])
+        base = self.name.rpartition(".")[0]
+        return Direction(base) if "." in base else Coordinate(base)
+
+    def _turning(self, latex: str, plain: str) -> tuple[str, str, str] | None:
+        """How a component in the frame of a group coordinate is rendered; None of a line."""
+        q = self.coordinate
+        if not isinstance(q, Direction):
+            return None
+        index = sympy.latex(Symbol(q.owner))
+        return (
+            rf"{latex}_{{{index},{q.number + 1}}}",
+            f"{pretty_symbol(q.owner)}.{plain}[{q.number}]",
+            f"{q.owner}.{plain}[{q.number}]",
+        )
 
 
 class Velocity(_Derived):
@@ -166,7 +226,7 @@ class Velocity(_Derived):
 
     def _render(self) -> tuple[str, str, str]:
         base = self.coordinate.name
-        return _dotted(base, "dot"), _over(base, "\u0307"), self.name
+        return self._turning(r"\omega", "omega") or (_dotted(base, "dot"), _over(base, "\u0307"), self.name)
 
 
 class Acceleration(_Derived):
@@ -177,7 +237,7 @@ class Acceleration(_Derived):
 
     def _render(self) -> tuple[str, str, str]:
         base = self.coordinate.name
-        return _dotted(base, "ddot"), _over(base, "\u0308"), self.name
+        return self._turning(r"\dot{\omega}", "alpha") or (_dotted(base, "ddot"), _over(base, "\u0308"), self.name)
 
 
 class Momentum(_Derived):
@@ -188,7 +248,11 @@ class Momentum(_Derived):
 
     def _render(self) -> tuple[str, str, str]:
         base = self.coordinate.name
-        return rf"p_{{{sympy.latex(Symbol(base))}}}", f"p_{pretty_symbol(base)}", self.name
+        return self._turning(r"\pi", "momentum") or (
+            rf"p_{{{sympy.latex(Symbol(base))}}}",
+            f"p_{pretty_symbol(base)}",
+            self.name,
+        )
 
 
 class Displacement(_Derived):

@@ -7,8 +7,9 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from ..decide.scale import natural_scales
-from ..symbolic import fast
+from ..symbolic import fast, substitute
 from .coordinates import Coordinate, time
+from .space import rotations
 
 if TYPE_CHECKING:
     from .system import System
@@ -21,14 +22,19 @@ def system_scales(system: System) -> dict[str, float]:
     The virtual work of forces, and what dissipation and heat do in the time scale, count as further terms of the energy.
     """
     q, t = system.coordinates, fast(time)
+    unit = {e: fast(1) / 2 for R in rotations(q) for e in R.entries}  # entries of a rotation are of size one
+
+    def sized(e: Any) -> Any:
+        return substitute(e, unit) if unit else e
+
     energy = [
-        system.lagrangian,
-        *(fast(f) * fast(c) for f, c in zip(system.external_force, q, strict=True)),
-        *(fast(f) * fast(c) for row in system.friction for f, c in zip(row, q, strict=True)),
+        sized(system.lagrangian),
+        *(sized(fast(f) * fast(c)) for f, c in zip(system.external_force, q, strict=True)),
+        *(sized(fast(f) * fast(c)) for row in system.friction for f, c in zip(row, q, strict=True)),
         *(fast(P) * t for P in system.heat),
     ]
     return scales_of(
-        [energy, *([c.expression] for c in system.constraints)], (*q, *system.entropies), system.parameters
+        [energy, *([sized(c.expression)] for c in system.constraints)], (*q, *system.entropies), system.parameters
     )
 
 

@@ -19,6 +19,8 @@ from sympy.core.assumptions import _assume_defined
 from ..errors import ModelError
 from . import coordinates as symbols
 from .packed import EXPANDED, SYMBOL, Packed, parsed, refuse
+from .rotation import Rotation
+from .space import flattened
 from .system import System
 
 _SYMBOLS = {
@@ -27,6 +29,7 @@ _SYMBOLS = {
         symbols.Coordinate,
         symbols.Entropy,
         symbols.Velocity,
+        symbols.Entry,
         symbols.Parameter,
         symbols.Slot,
         symbols._Time,
@@ -99,7 +102,7 @@ def dumps(system: System) -> str:
     rows = [sum((a * c.dot for a, c in zip(w, q, strict=True)), start=sympy.S.Zero) for w in system.variations]
     data = {
         "name": system.name,
-        "coordinates": [c.name for c in q],
+        "coordinates": [["Rotation", f.name] if isinstance(f, Rotation) else f.name for f in system.factors],
         "energies": {role: typed(e) for role, e in system.energies.items()},
         "thermal": None
         if not system.entropies and system.internal_energy == 0
@@ -123,12 +126,14 @@ def loads(text: str) -> System:
     """The system that `dumps` made the text from; a ModelError if the data are no system."""
     data = parsed(text)
     size = _checked(data).nodes
+    factors = [_factor(f) for f in data["coordinates"]]
+    q = {c.name: c for c in flattened(factors)}
     return System(
         data["name"],
-        [symbols.Coordinate(n) for n in data["coordinates"]],
+        factors,
         **{role: unpack(e) for role, e in data["energies"].items()},
-        **_thermal(data["thermal"], data["coordinates"]),
-        forces={symbols.Coordinate(n): unpack(f) for n, f in data["forces"].items()},
+        **_thermal(data["thermal"], list(q.values())),
+        forces={q[n]: unpack(f) for n, f in data["forces"].items()},
         dissipation=unpack(data["dissipation"]),
         constraints=[unpack(c) for c in data["constraints"]],
         variations=None if data["variations"] is None else [unpack(w) for w in data["variations"]],
@@ -136,10 +141,15 @@ def loads(text: str) -> System:
     )
 
 
-def _thermal(data: Any, coordinates: list[str]) -> dict[str, Any]:
+def _factor(data: str | list[str]) -> Any:
+    """A coordinate, or a rotation."""
+    return symbols.Coordinate(data) if isinstance(data, str) else Rotation(data[1])
+
+
+def _thermal(data: Any, q: list[symbols.Coordinate]) -> dict[str, Any]:
     if data is None:
         return {}
-    S, q = [symbols.Entropy(n) for n in data["entropies"]], [symbols.Coordinate(n) for n in coordinates]
+    S = [symbols.Entropy(n) for n in data["entropies"]]
     rows = [dict(zip(q, map(unpack, row), strict=True)) for row in data["friction"]]
     return {
         "entropies": S,
@@ -155,9 +165,13 @@ def _checked(data: Any) -> Packed:
     expected = ("name", "coordinates", "energies", "thermal", "forces", "dissipation", "constraints", "variations")
     fields(data, expected, "a system")
     text(data["name"])
-    q, packed = names(data["coordinates"]), Packed(_symbol)
-    if not q:
+    packed, given = Packed(_symbol), listed(data["coordinates"])
+    turning = [f for f in given if isinstance(f, list)]
+    if any(len(f) != 2 or f[0] != "Rotation" for f in turning):
+        raise ModelError("the model has something else where a coordinate or a rotation is expected.")
+    if not names([f[1] if isinstance(f, list) else f for f in given]):
         raise ModelError("the system in the file has no coordinates.")
+    q = [c.name for c in flattened([_factor(f) for f in given])]
     energies = data["energies"]
     if not isinstance(energies, dict) or set(energies) not in ({"lagrangian"}, {"kinetic", "potential"}):
         raise ModelError("the system in the file has neither a Lagrangian nor a kinetic and a potential energy.")
@@ -220,7 +234,9 @@ def names(data: Any, most: int = 10_000) -> list[str]:
 
 
 _NAMES = {
-    "Coordinate": SYMBOL, "Entropy": SYMBOL, "Parameter": SYMBOL, "Velocity": re.compile(rf"{SYMBOL.pattern}\.dot", re.ASCII),
+    "Coordinate": SYMBOL, "Entropy": SYMBOL, "Parameter": SYMBOL,
+    "Velocity": re.compile(rf"{SYMBOL.pattern}(\.turn[123])?\.dot", re.ASCII),
+    "Entry": re.compile(rf"{SYMBOL.pattern}\.entry[012][012]", re.ASCII),
     "_Time": re.compile("t"),
 }  # fmt: skip
 

@@ -16,7 +16,9 @@ from . import branches, checks
 from . import heat as thermo
 from .constraints import Constraint, constraint, is_variation_of, variation
 from .coordinates import Coordinate, Entropy, Parameter, Velocity
+from .rotation import Rotation
 from .signs import sign_at_samples
+from .space import factors, flattened, position_symbols
 
 if TYPE_CHECKING:
     from ..theory.motion.lagrange import Equations
@@ -27,7 +29,8 @@ class System:
     """A mechanical system, immutable and complete: everything given is checked here.
 
     name:           what to call it
-    coordinates:    the list of coordinates, from `dalembert.coordinates`
+    coordinates:    the list of coordinates, from `dalembert.coordinates` or `dalembert.rotation`; as an attribute it has
+                    the three directions of a rotation in place of it, and `factors` has what was given
     kinetic, potential, or lagrangian:  L = kinetic - potential, or L itself
     entropies:      the list of entropies, from `dalembert.entropies`, that L, forces and heat may depend on
     internal_energy:  U(S, q), subtracted from L; the temperature of S is -dL/dS
@@ -35,7 +38,8 @@ class System:
     heat:           {S: power} the heat that S receives per unit of time
     conduction:     {(S1, S2): conductance} adds the heat conductance (T2 - T1) to S1 and takes it from S2; instead of
                     an entropy the temperature of a reservoir may stand
-    forces:         {x: expression} is added to the right-hand side of the equation of x
+    forces:         {x: expression} is added to the right-hand side of the equation of x; {R: (a, b, c)} is a torque in
+                    the body
     dissipation:    a Rayleigh function R; the force -dR/d(x.dot) is added to the equation of x
     constraints:    expressions (or SymPy equations) that vanish: holonomic phi(q, t) or kinematic A(q, t) v + b(q, t)
     variations:     one-forms that vanish on virtual displacements, written with velocities in place of displacements;
@@ -81,9 +85,9 @@ class System:
         variations: Sequence[Any] | None = None,
         _by_value: bool = True,  # False: as large systems are loaded, which were checked when they were made
     ):
-        q = checks.coordinates(coordinates)
+        q = checks.coordinates(flattened(coordinates))
         S = thermo.entropies(entropies, q)
-        known = {s for c in q for s in (c, c.dot)}
+        known = {*position_symbols(q), *(c.dot for c in q)}
 
         typed: dict[Expr, Expr] = {}
 
@@ -143,6 +147,11 @@ class System:
     def typed(self) -> Typed:
         """The decimals and fractions that the system was given: what has to be known to print numbers likewise."""
         return Typed.of(self._typed.values())
+
+    @property
+    def factors(self) -> tuple[Coordinate | Rotation, ...]:
+        """The coordinates as they were given: those of lines, and rotations."""
+        return tuple(f if isinstance(f, Rotation) else f.coordinate for f in factors(self.coordinates))
 
     @property
     def velocities(self) -> tuple[Velocity, ...]:
@@ -241,7 +250,7 @@ class System:
         forms = [sympy.Add(*(a * c.dot for a, c in zip(w, q, strict=True))) for w in self.variations]
         return {
             "name": self.name,
-            "coordinates": q,
+            "coordinates": self.factors,
             **self.energies,
             **self.thermal,
             "forces": dict(zip(q, self.forces, strict=True)),
@@ -273,7 +282,7 @@ class System:
         return equations(self)
 
     def __repr__(self) -> str:
-        parts = [f"coordinates {', '.join(c.name for c in self.coordinates)}"]
+        parts = [f"coordinates {', '.join(c.name for c in self.factors)}"]
         if self.entropies:
             parts.append(f"entropies {', '.join(S.name for S in self.entropies)}")
         if self.parameters:
@@ -312,6 +321,7 @@ def _forces(forces: Mapping[Coordinate, Any], q: tuple[Coordinate, ...], checked
         raise ModelError(
             f"forces: got {told(forces)}. Expected {{coordinate: expression}}, for example forces={{{q[0]}: 1}}."
         )
+    forces = _by_direction(forces, q)
     for key in forces:
         if key not in q:
             raise ModelError(
@@ -319,6 +329,26 @@ def _forces(forces: Mapping[Coordinate, Any], q: tuple[Coordinate, ...], checked
                 f"{', '.join(c.name for c in q)}; write forces={{{q[0]}: ...}}."
             )
     return tuple(checked(forces.get(c, 0), f"force on {c}") for c in q)
+
+
+def _by_direction(forces: Mapping[Any, Any], q: Sequence[Coordinate]) -> dict[Any, Any]:
+    """Forces with the components of a torque by direction."""
+    found: dict[Any, Any] = {}
+    for key, given in forces.items():
+        if not isinstance(key, Rotation) or key.directions[0] not in q:
+            found[key] = given
+            continue
+        try:
+            components = tuple(given)
+        except TypeError:
+            components = ()
+        if len(components) != 3:
+            raise ModelError(
+                f"force on {key}: got {told(given)}. Expected the three components of the torque in the body: "
+                f"forces={{{key}: (0, 0, 1)}}."
+            )
+        found |= dict(zip(key.directions, components, strict=True))
+    return found
 
 
 def _variations(

@@ -45,16 +45,20 @@ class Left(Exception):
 
 
 class Adaptive:
-    """One motion y(t), step by step; `y` are positions, then velocities or momenta, then anything else."""
+    """One motion y(t), step by step; `y` are positions, then velocities or momenta, then anything else.
+
+    `per_number` says what sizes of displacements, one per direction, are for the numbers that hold a position.
+    """
 
     def __init__(
         self, kind: Literal["DOP853", "Radau"], rate: Callable[[float, Array], Array], times: Array, state: Array,
         tolerance: tuple[float, float | None], kinetic: Kinetic, second: Literal["velocity", "momentum"],
+        per_number: Callable[[Array], Array] = lambda values: values,
     ):  # fmt: skip
         from scipy.integrate import DOP853, Radau
 
         self.rtol, self.atol = tolerance
-        self._kinetic, self._second = kinetic, second
+        self._kinetic, self._second, self._per_number = kinetic, second, per_number
         self._begun, self._largest = state.copy(), np.zeros_like(state)
         f = rate(times[0], state)
         span = float(times[-1] - times[0])
@@ -88,12 +92,14 @@ class Adaptive:
         speed = np.sqrt(mass @ v**2)
         rounding = np.divide(speed, root, out=np.zeros(n), where=root > 0)
         noise = ORIGIN * np.abs(y)
-        noise[:n] += h * rounding
-        noise[n : 2 * n] = rounding if self._second == "velocity" else speed * root
+        place = self._per_number(h * rounding)
+        N = len(place)
+        noise[:N] += place
+        noise[N : N + n] = rounding if self._second == "velocity" else speed * root
         away = np.abs(y - self._begun)
-        away[n : 2 * n] = np.abs(y[n : 2 * n])
+        away[N : N + n] = np.abs(y[N : N + n])
         ahead = np.abs(f) * h
-        ahead[:n] += np.abs(a) * h**2
+        ahead[:N] += self._per_number(np.abs(a) * h**2)
         self._largest = np.maximum(self._largest, away)
         found = self.rtol * np.maximum(self._largest, ahead) + ROUNDING * noise
         return np.where(found > 0, found, 1e-140)

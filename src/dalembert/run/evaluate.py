@@ -45,7 +45,7 @@ def evaluate(system: System, *, at: Values, parameters: Values | None = None) ->
 
     Velocities that constraints fix may be left out.
     """
-    system = system_of(system, "evaluate")
+    system = system_of(system, "evaluate", groups=True)
     values = parameter_values(parameters, system.parameters)
     rows = (
         columns(values, [p.name for p in system.parameters], None)

@@ -15,6 +15,7 @@ import numpy as np
 from ..engine.kernels import STATUS_WIDTH
 from ..engine.machine import Stepper
 from ..engine.status import Status
+from ..model.space import numbers
 from ..model.system import System
 from .event_states import States, side_of
 from .events import Crossing, Event
@@ -182,14 +183,14 @@ class Stretches:
 
     def _at(self, lane: int, point: Array) -> Array:
         """The record of a state that is not at a node."""
-        n, carry = len(self.system.coordinates), self.anew(lane, point)[None, :]
+        carry = self.anew(lane, point)[None, :]
         codes, record = np.zeros((1, STATUS_WIDTH), dtype=np.int64), np.full((1, 1, self.stepper.width), np.nan)
         self.stepper.advance(
             carry, self.rows[[lane]], codes, np.zeros(1), record,
             begin=0, steps=0, every=1, closing=True, row=0, t0=float(point[0, -1]), h=self.h,
         )  # fmt: skip
         if self.near_at:
-            record[0, 0, self.near_at] = point[0, n : 2 * n]
+            record[0, 0, self.near_at] = point[0, self.states.moving]
         return np.asarray(record[0, 0])
 
     def _keep(self, lane: int, nodes: Array, first: int) -> None:
@@ -207,16 +208,16 @@ class Stretches:
 
     def begun(self, lane: int, node: Array, k: int) -> Array:
         """The carry at a node (or of one), which does not remember earlier steps: its own step may be shorter."""
-        n = len(self.system.coordinates)
-        velocity = self.points(lane, node[None, :], k)[:, n : 2 * n]
-        seed = self.plan.seed(self.stepper.stepmap.sought, velocity)
+        velocity = self.points(lane, node[None, :], k)[:, self.states.moving]
+        seed = self.plan.seed(self.stepper.stepmap, velocity)
         return self.stepper.carry(node[None, : len(self.stepper.stepmap.state)], seed)[0]
 
     def anew(self, lane: int, point: Array) -> Array:
         """The carry at a point, as at the start of a motion."""
-        n = len(self.system.coordinates)
-        self.states.beside[lane] = point[0, n : 2 * n]
-        start = Start("velocity", float(point[0, -1]), point[:, :n], point[:, n : 2 * n], None, point[:, 2 * n : -1])
+        moving = self.states.moving
+        place, velocity, warm = point[:, : moving.start], point[:, moving], point[:, moving.stop : -1]
+        self.states.beside[lane] = velocity[0]
+        start = Start("velocity", float(point[0, -1]), place, velocity, None, warm)
         return self.plan.first_carry(self.stepper, start, self.rows[[lane]])[0]
 
     def part(self, lane: int, carry: Array, t: float, h: float) -> tuple[Array, int]:
@@ -345,10 +346,10 @@ class Walk:
         return self.whole.states.values(self.lane, self._point(place))[0]
 
     def _note(self, event: Event, point: Array) -> None:
-        names = [c.name for c in self.whole.system.coordinates]
-        n = len(names)
-        here, moving = (dict(zip(names, map(float, x), strict=True)) for x in (point[:n], point[n : 2 * n]))
-        warm = dict(zip([S.name for S in self.whole.system.entropies], map(float, point[2 * n : -1]), strict=True))
+        q, part = self.whole.system.coordinates, self.whole.states.moving
+        here = dict(zip(numbers(q), map(float, point[: part.start]), strict=True))
+        moving = dict(zip((c.name for c in q), map(float, point[part]), strict=True))
+        warm = dict(zip([S.name for S in self.whole.system.entropies], map(float, point[part.stop : -1]), strict=True))
         changed, when = bool(event.changes), float(point[-1])
         self.whole.crossings.append(Crossing(event.name, when, self.lane, here, moving, changed, warm, self.k))
 

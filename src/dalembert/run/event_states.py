@@ -9,7 +9,10 @@ import numpy as np
 
 from ..errors import StartError
 from ..model.coordinates import time
+from ..model.rotation import Rotation
+from ..model.space import differences, factors, lines_only, moved_numbers, numbers
 from ..model.system import System
+from ..symbolic import fast
 from ..theory.motion import state_maps as maps
 from .start import resolve_start
 from .values import Array, point_map
@@ -31,20 +34,20 @@ class States:
 
     def __init__(self, system: System, events: Sequence[Event], rows: Array, momenta: bool, impulsive: bool):
         self.system, self.events, self.rows = system, events, rows
+        self.moving = slice(N := len(numbers(system.coordinates)), N + len(system.coordinates))
         values = {str(k): e.expression for k, e in enumerate(events)}
         self._values = point_map(maps.quantity_map(system, values))
         self._rates = point_map(maps.rate_map(system, values))
         self._momenta, self._project = momenta, impulsive and bool(system.constraints)
         self.beside = np.zeros((len(rows), len(system.coordinates)))  # the velocity of each lane that was found last
         self._admissible = point_map(maps.admissible_map(system)) if system.constraints else None
-        state = (*system.coordinates, *system.velocities)
-        whole = {k: {s.name: e.changes.get(s, s) for s in state} for k, e in enumerate(events) if e.changes}
+        whole = {k: _after(system, e) for k, e in enumerate(events) if e.changes}
         self._changed = {k: point_map(maps.quantity_map(system, after)) for k, after in whole.items()}
 
     def at(self, lane: int, nodes: Array, times: Array, near: Array | None = None) -> Array:
         """The states at some nodes; `near` are velocities on the branch of the motion, by default the last ones found."""
-        n = len(self.system.coordinates)
-        q, second, S = np.split(nodes[:, : 2 * n + len(self.system.entropies)], [n, 2 * n], axis=1)
+        N, end = self.moving.start, self.moving.stop
+        q, second, S = np.split(nodes[:, : end + len(self.system.entropies)], [N, end], axis=1)
         if self._momenta:
             beside = self.beside[[lane]] if near is None else near
             at = np.column_stack([q, second, S, times])
@@ -66,10 +69,9 @@ class States:
         By the rates, since a difference of values is lost in rounding after a low bounce; where a rate is zero, by values
         a moment later. On the tangent, because the motion itself may be below the floor again by then.
         """
-        n = len(self.system.coordinates)
-        later = state.copy()
-        later[:, :n] += moment * state[:, n : 2 * n]
-        later[:, n : 2 * n] += moment * self._at(maps.motion_map(self.system), lane, state)[:, :n]
+        later, q = state.copy(), self.system.coordinates
+        later[:, : self.moving.start] = moved_numbers(q, state[:, : self.moving.start], moment * state[:, self.moving])
+        later[:, self.moving] += moment * self._at(maps.motion_map(self.system), lane, state)[:, : len(q)]
         later[:, -1] += moment
         side = side_of(self.values(lane, state)[0] - zero + moment * np.nan_to_num(self.rates(lane, state)))
         return np.where(side != 0, side, side_of(self.values(lane, later)[0] - zero))
@@ -85,7 +87,7 @@ class States:
     def changed(self, lane: int, state: Array, event: int) -> Array | None:
         """The state after the action of an event; None if that is off the constraints."""
         after = state.copy()
-        after[:, : 2 * len(self.system.coordinates)] = self._changed[event](state, self.rows[[lane]])[0]
+        after[:, : self.moving.stop] = self._changed[event](state, self.rows[[lane]])[0]
         if not self.system.constraints or not np.isfinite(after).all():
             return after
         return self._completed(lane, state, after, self.events[event])
@@ -97,33 +99,45 @@ class States:
         constraints, as in any start.
         """
         q, v, S = self.system.coordinates, self.system.velocities, self.system.entropies
-        nearest, n = self.admissible(lane, after), len(q)
+        nearest = self.admissible(lane, after)
         if self._near(lane, before, after, nearest, any(s in q for s in event.changes)):
             return nearest
+        lines_only(self.system, "an action that leaves the constraints")
         given = dict(zip((*q, *v, *S, time), after[0], strict=True))
         named = {s: x for s, x in given.items() if s not in v or s in event.changes}
         try:
             start = resolve_start(self.system, named, {}, self.rows[[lane]])
         except StartError:
             return None
-        return np.column_stack([start.q, start.second, after[:, 2 * n :]])
+        return np.column_stack([start.q, start.second, after[:, self.moving.stop :]])
 
     def _near(self, lane: int, before: Array, after: Array, nearest: Array, displaced: bool) -> bool:
         """Whether an action stays on the constraints; lengths are measured by the mass matrix, so that units cancel."""
         n = len(self.system.coordinates)
         mass = self._at(maps.mass_map(self.system), lane, after).reshape(n, n)
 
-        def length(states: Array, part: slice) -> float:
-            return float(np.sqrt(np.abs(states[:, part] @ mass @ states[:, part].T).sum()))
+        def length(way: Array) -> float:
+            return float(np.sqrt(np.abs(way @ mass @ way.T).sum()))
 
-        place, velocity = slice(n), slice(n, 2 * n)
-        turned = length(nearest - after, velocity) <= ADMISSIBLE * length(after, velocity)
-        return turned and (
-            not displaced or length(nearest - after, place) <= ADMISSIBLE * length(after - before, place)
-        )
+        def way(first: Array, second: Array) -> Array:
+            return differences(self.system.coordinates, *(s[:, : self.moving.start] for s in (first, second)))
+
+        turned = length((nearest - after)[:, self.moving]) <= ADMISSIBLE * length(after[:, self.moving])
+        return turned and (not displaced or length(way(after, nearest)) <= ADMISSIBLE * length(way(before, after)))
 
     def _at(self, stepmap: Any, lane: int, state: Array) -> Array:
         return point_map(stepmap)(state, self.rows[[lane]])[0]
+
+
+def _after(system: System, event: Event) -> dict[str, Any]:
+    """The state after the action of an event: numbers of the position, then velocities."""
+    held = {f.name: f.numbers for f in factors(system.coordinates)}
+    kept = {name: event.changes.get(q, fast(name)) for q, names in _owned(system, held) for name in names}
+    return kept | {v.name: event.changes.get(v, v) for v in system.velocities}
+
+
+def _owned(system: System, held: dict[str, Any]) -> list[tuple[Any, Any]]:
+    return [(f if isinstance(f, Rotation) else f.coordinate, held[f.name]) for f in factors(system.coordinates)]
 
 
 def side_of(g: Array) -> Array:

@@ -8,7 +8,8 @@ from typing import Any, Literal
 
 from ..errors import ModelError
 from ..model import checks
-from ..model.coordinates import Parameter, time
+from ..model.coordinates import Coordinate, Parameter, time
+from ..model.space import position_symbols
 from ..model.system import System
 
 
@@ -31,7 +32,7 @@ class Event:
     def __post_init__(self) -> None:
         object.__setattr__(self, "expression", _that_varies(self.expression))
         if isinstance(self.action, Mapping) and self.action:
-            changes = {k: checks.expression(e, "Event") for k, e in self.action.items()}
+            changes = {k: checks.expression(e, "Event") for k, e in _by_component(self.action).items()}
             object.__setattr__(self, "action", changes)
         elif self.action not in ("stop", "record"):
             raise ModelError(
@@ -58,16 +59,29 @@ class Event:
 
     def check(self, system: System) -> None:
         """Every symbol must belong to the system."""
-        changeable = {*system.coordinates, *system.velocities}
-        known = changeable | set(system.entropies)
+        changeable = {*(q for q in system.factors if isinstance(q, Coordinate)), *system.velocities}
+        known = {*position_symbols(system.coordinates), *system.velocities, *system.entropies}
         checks.symbols(self.expression, known, "event")
         for key, value in self.changes.items():
             if key not in changeable:
-                names = ", ".join(s.name for s in (*system.coordinates, *system.velocities))
+                names = ", ".join(str(s) for s in (*system.factors, *system.velocities) if s in changeable)
                 raise ModelError(
                     f"event: the action changes {key!r}. Expected one of the symbols {names}, without quotes."
                 )
             checks.symbols(value, known, "event")
+
+
+def _by_component(action: Mapping[Any, Any]) -> dict[Any, Any]:
+    """An action with the components of a vector one by one: {R.omega: (a, b, c)}."""
+    found: dict[Any, Any] = {}
+    for key, given in action.items():
+        if not isinstance(key, tuple):
+            found[key] = given
+            continue
+        if not isinstance(given, list | tuple) or len(given) != len(key):
+            raise ModelError(f"Event: the action changes {key} to {given!r}. Expected {len(key)} expressions.")
+        found |= dict(zip(key, given, strict=True))
+    return found
 
 
 def _that_varies(given: Any) -> Any:

@@ -18,6 +18,7 @@ from ..engine.machine import PointMap
 from ..engine.status import Status
 from ..methods.base import Method
 from ..model.coordinates import time
+from ..model.space import in_numbers, numbers
 from ..model.system import System
 from ..symbolic import fast, free_names, substitute
 from ..theory.motion import state_maps as maps
@@ -111,7 +112,8 @@ def _is_bounded(run: Trajectory, system: System, method: Method, size: float) ->
         return False
     lanes = len(run.records)
     q, _, S = _state(run, system, np.arange(lanes), np.zeros(lanes, dtype=int))
-    start = np.concatenate([q, np.zeros_like(q), S, np.full((lanes, 1), run.time[0])], axis=1)
+    still = np.zeros((lanes, len(system.coordinates)))
+    start = np.concatenate([q, still, S, np.full((lanes, 1), run.time[0])], axis=1)
     with np.errstate(all="ignore"):
         mass = point_map(maps.inertia_map(system))(start, run._parameter_rows)[0]
         light = CONDITION / np.abs(mass)
@@ -126,10 +128,13 @@ def _bound_map(system: System, stepmap: StepMap) -> PointMap | None:
     known = {*stepmap.state, *stepmap.parameters, TIME}
     guarded = [g.places[0] for g in stepmap.guards if free_names(g.places[0]) <= known]
     names = [p.name for p in system.parameters]
-    still = dict.fromkeys(system.velocities, 0)
+    still, q = dict.fromkeys(system.velocities, 0), system.coordinates
     try:
         whole, *shift = bounds(
-            [maps.energy_map(system).outputs["energy"], *(substitute(p, still) for p in momenta(system))],
+            [
+                maps.energy_map(system).outputs["energy"],
+                *(in_numbers(substitute(p, still), q) for p in momenta(system)),
+            ],
             guarded,
             names,
         )
@@ -137,7 +142,8 @@ def _bound_map(system: System, stepmap: StepMap) -> PointMap | None:
         return None
     carried = system.coordinates[0].momentum.name in stepmap.state
     state = fast("state")
-    sizes = {size_name(s.name): state for s in (*system.coordinates, *system.velocities, *system.entropies)}
+    named = (*numbers(system.coordinates), *(s.name for s in (*system.velocities, *system.entropies)))
+    sizes = {size_name(name): state for name in named}
     if carried:
         rows = zip(system.coordinates, shift, strict=True)
         sizes |= {size_name(q.dot.name): fast(f"{q.name}.light") * (state + substitute(b, sizes)) for q, b in rows}
@@ -163,7 +169,7 @@ def _state(run: Trajectory, system: System, lane: Array, row: Array) -> tuple[Ar
     """Positions, momenta or velocities, and entropies at some nodes."""
     records, q = run.records[lane, row], system.coordinates
     second = [c.momentum.name if run._carries_momenta else c.dot.name for c in q]
-    names = [c.name for c in q], second, [S.name for S in system.entropies]
+    names = numbers(q), second, [S.name for S in system.entropies]
     positions, moving, warm = (records[:, [run.columns.index(n) for n in group]] for group in names)
     return positions, moving, warm
 

@@ -14,8 +14,9 @@ from ..discrete.system import DiscreteSystem
 from ..engine.status import Status
 from ..errors import ModelWarning
 from ..model.coordinates import time
+from ..model.space import gyroscopic, in_numbers, numbers, slopes
 from ..model.system import System
-from ..symbolic import fast, free_names, gradient, vectorised
+from ..symbolic import fast, free_names, vectorised
 from ..theory.motion import state_maps as maps
 from ..theory.motion.lagrange import mass_matrix, momenta
 from .finite_records import end_lanes
@@ -94,15 +95,16 @@ def _beyond_folds(run: Trajectory, system: System) -> Array:
 
     Of a run of an adaptive method, whose nodes may be far apart, the nodes themselves are compared.
     """
-    project, n = bool(system.constraints), len(system.coordinates)
+    project, N = bool(system.constraints), run._positions.shape[-1]
+    end = N + len(system.coordinates)
     times = np.broadcast_to(run.time[None, :, None], (*run._positions.shape[:2], 1))
     state = np.concatenate([run._positions, run._velocities, run._entropies, times], axis=2)
     beyond = np.zeros(state.shape[:2], dtype=bool)
 
     def side(at: Array, row: Array) -> Array:
-        points = np.column_stack([at[:, :n], np.zeros_like(at[:, :n]), at[:, 2 * n :]])
+        points = np.column_stack([at[:, :N], np.zeros((len(at), end - N)), at[:, end:]])
         search = Search(system, points, row, project)
-        z = np.column_stack([at[:, n : 2 * n], np.zeros((len(at), search.size - n))])
+        z = np.column_stack([at[:, N:end], np.zeros((len(at), search.size - (end - N)))])
         return sides(search.look(np.arange(len(at)), z)[2])
 
     for lane, row in enumerate(run._parameter_rows[:, None, :]):
@@ -122,8 +124,9 @@ def _beyond_folds(run: Trajectory, system: System) -> Array:
 
 def _thrown(system: System, state: Array, row: Array, h: float) -> Array:
     """Which steps changed a momentum by far more than the forces at both ends do: the stages of the step met a fold."""
-    slopes = [d + fast(f) for d, f in zip(gradient(system.lagrangian, system.coordinates), system.force, strict=True)]
-    outputs = {f"entry.{i}": e for i, e in enumerate([*momenta(system), *slopes])}
+    moment, q = momenta(system), system.coordinates
+    acting = zip(slopes(system.lagrangian, q), gyroscopic(moment, q), system.force, strict=True)
+    outputs = {f"entry.{i}": e for i, e in enumerate([*moment, *(d + g + fast(f) for d, g, f in acting)])}
     p, f = np.split(point_map(maps.quantity_map(system, outputs))(state, row)[0], 2, axis=1)
     force = h * np.maximum(np.abs(f[1:]), np.abs(f[:-1]))
     size = np.maximum(np.abs(p[1:]), np.abs(p[:-1]))
@@ -138,9 +141,10 @@ def _mass_entries(system: System) -> Any:
     """The mass matrix as a function of an array (points, coordinates, time, parameters); None if no position occurs in it."""
     mass = mass_matrix(system)
     entries = [e for row in mass for e in row]
-    if not free_names(entries) & {q.name for q in system.coordinates}:
+    entries = [in_numbers(e, system.coordinates) for e in entries]
+    if not free_names(entries) & set(numbers(system.coordinates)):
         return None
-    names = [*(q.name for q in system.coordinates), time.name, *(p.name for p in system.parameters)]
+    names = [*numbers(system.coordinates), time.name, *(p.name for p in system.parameters)]
     try:
         return vectorised(names, entries)
     except (RuntimeError, NotImplementedError, ValueError, TypeError):  # a function that SymEngine cannot evaluate
@@ -262,8 +266,8 @@ def _chart_text(run: Trajectory, system: System, lane: int, t: float, q: Array, 
     M, typical = det.matrices(np.stack([q, usual]), np.full(2, t))
     scale = 1 / np.sqrt(np.where((d := np.abs(np.diag(typical))) > 0, d, 1.0))
     vector = np.linalg.svd(M * np.outer(scale, scale))[2][-1]
-    free = [c.name for c, x in zip(system.coordinates, vector, strict=True) if abs(x) > 0.3 * np.abs(vector).max()]
-    place = ", ".join(f"{c} = {x:.4g}" for c, x in zip(system.coordinates, q, strict=True))
+    free = [str(c) for c, x in zip(system.coordinates, vector, strict=True) if abs(x) > 0.3 * np.abs(vector).max()]
+    place = ", ".join(f"{name} = {x:.4g}" for name, x in zip(numbers(system.coordinates), q, strict=True))
     who = "" if run.lanes is None else f" (lane {lane})"
     return (
         f"{system.name}{who}: at t = {t:.6g} the mass matrix is singular to what a step can tell ({place}): the chart "

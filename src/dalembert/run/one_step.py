@@ -118,7 +118,11 @@ def _guessed(stepmap: StepMap, here: Trajectory, state: Array) -> tuple[StepMap,
     guesses = iter(names)
     blocks = [replace(b, guess=tuple(fast(next(guesses)) for _ in b.unknowns)) for b in stepmap.blocks]
     begun = replace(stepmap, parameters=(*stepmap.parameters, *names), blocks=tuple(blocks))
-    return begun, state, np.column_stack([rows, seed(here.system, stepmap.unknowns, _near(stepmap, here, state))])
+    return (
+        begun,
+        state,
+        np.column_stack([rows, seed(here.system, stepmap, _near(stepmap, here, state), stepmap.unknowns)]),
+    )
 
 
 def _near(stepmap: StepMap, here: Trajectory, state: Array) -> Array:

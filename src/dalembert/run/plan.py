@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Any
@@ -9,10 +10,12 @@ from typing import Any
 import numpy as np
 
 from ..discrete.equations import step_map
+from ..discrete.state_layout import velocity_columns
 from ..discrete.system import DiscreteSystem
 from ..engine.machine import Stepper
 from ..errors import MethodError, StartError
 from ..methods.base import Method, VariationalMethod
+from ..model.space import differences
 from ..model.system import System
 from ..theory.motion import state_maps as maps
 from ..waist.stepmap import StepMap
@@ -67,11 +70,11 @@ def stepper(system: System | DiscreteSystem, method: Method | None) -> Stepper:
     return _kept(_stepper, system, method)
 
 
-def seed(system: System | DiscreteSystem, unknowns: tuple[str, ...], velocity: Array) -> Array:
-    """Expected solutions: those that belong to a coordinate are velocities within the step, the others multipliers."""
-    places = {q.name: velocity[:, i] for i, q in enumerate(system.coordinates)}
+def seed(system: System | DiscreteSystem, step: StepMap, velocity: Array, names: Sequence[str] | None = None) -> Array:
+    """Expected solutions of what is sought, or of other unknowns: the velocities of the node within the step, else zero."""
     zero = np.zeros(len(velocity))
-    found = [places.get(name.split(".")[0], zero) for name in unknowns]
+    places = velocity_columns(step.layout, system.coordinates, step.sought if names is None else names)
+    found = [zero if i is None else velocity[:, i] for i in places]
     return np.stack(found, axis=1) if found else np.zeros((len(velocity), 0))
 
 
@@ -119,21 +122,21 @@ class Plan:
             lanes=self.lanes, begin=self.begin, t0=self.t0, version=__version__, **computed,
         )  # fmt: skip
 
-    def seed(self, unknowns: tuple[str, ...], velocity: Array) -> Array:
+    def seed(self, step: StepMap, velocity: Array) -> Array:
         """Expected solutions of a step."""
-        return seed(self.system, unknowns, velocity)
+        return seed(self.system, step, velocity)
 
     def first_carry(self, stepper: Stepper, start: Start, rows: Array) -> Array:
         """The state at the first node, and the unknowns to expect in the first step."""
-        unknowns = stepper.stepmap.sought
+        step = stepper.stepmap
         if isinstance(self.system, DiscreteSystem):
             check_first_node(self.system, start, rows, self.h)
         if start.kind == "two positions":
             p = two_position_momenta(self._discrete(start), start, rows, self.h)
-            velocity = (start.second - start.q) / self.h
-            return stepper.carry(np.column_stack([start.q, p, start.entropies]), self.seed(unknowns, velocity))
+            velocity = differences(self.system.coordinates, start.q, start.second) / self.h
+            return stepper.carry(np.column_stack([start.q, p, start.entropies]), self.seed(step, velocity))
         if isinstance(self.system, DiscreteSystem):
-            expected = None if start.near is None else self.seed(unknowns, start.near)
+            expected = None if start.near is None else self.seed(step, start.near)
             return stepper.carry(np.column_stack([start.q, start.second, start.entropies]), expected)
         assert self.method is not None
         if self.method.carries == "velocity":
@@ -144,7 +147,7 @@ class Plan:
         if len(stepper.stepmap.state) > state.shape[1]:  # multipliers are carried too: begin with those of the motion
             motion, _ = point_map(maps.motion_map(self.system))(points, rows)
             state = np.column_stack([state, motion[:, len(self.system.coordinates) :]])
-        return stepper.carry(state, self.seed(unknowns, start.second))
+        return stepper.carry(state, self.seed(step, start.second))
 
     def _discrete(self, start: Start) -> DiscreteSystem:
         if isinstance(self.system, DiscreteSystem):

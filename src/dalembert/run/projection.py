@@ -9,6 +9,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from ..model.space import by_direction, moved_numbers
 from ..model.system import System
 from ..theory.motion import state_maps as maps
 from .values import Array, point_map
@@ -24,19 +25,25 @@ class Projection:
     """The constraints of a system with one set of parameters."""
 
     def __init__(self, system: System, rows: Array):
-        self.n, self.m, self.rows = len(system.coordinates), len(system.constraints), rows
+        self.coordinates, self.m, self.rows = system.coordinates, len(system.constraints), rows
         self.holonomic = [a for a, c in enumerate(system.constraints) if c.is_holonomic]
         self._compiled = point_map(maps.constraint_map(system))
 
     def table(self, t: float, q: Array, v: Array, S: Array) -> tuple[Array, Array, Array]:
         """Value, drift and coefficients of every constraint."""
-        parts = self._compiled(np.concatenate([q, v, S, [t]])[None, :], self.rows)[0].reshape(self.m, self.n + 2)
+        parts = self._compiled(np.concatenate([q, v, S, [t]])[None, :], self.rows)[0].reshape(
+            self.m, len(self.coordinates) + 2
+        )
         return parts[:, 0], parts[:, 1], parts[:, 2:]
 
     def state(self, t: float, q: Array, v: Array, S: Array, masses: Array) -> tuple[Array, Array]:
         """Position and velocity on the constraints."""
         if self.holonomic:
-            q = self._settled(q, masses, lambda x: self._positions(t, x, v, S))
+            begun, size = q, by_direction(self.coordinates, q)
+            d = self._settled(
+                0 * v, masses, lambda d: self._positions(t, moved_numbers(self.coordinates, begun, d), v, S), size
+            )
+            q = moved_numbers(self.coordinates, begun, d)
         return q, self._settled(v, masses, lambda x: self._velocities(t, q, x, S))
 
     def _positions(self, t: float, q: Array, v: Array, S: Array) -> tuple[Array, Array]:
@@ -47,8 +54,10 @@ class Projection:
         _, drift, row = self.table(t, q, v, S)
         return row, row @ v + drift
 
-    def _settled(self, x: Array, masses: Array, look: Callable[[Array], tuple[Array, Array]]) -> Array:
-        """Newton's method, until corrections are rounding or no longer shrink."""
+    def _settled(
+        self, x: Array, masses: Array, look: Callable[[Array], tuple[Array, Array]], from_: Array | float = 0.0
+    ) -> Array:
+        """Newton's method, until corrections are rounding beside what x is a displacement from, or no longer shrink."""
         weight, before = np.where(masses > 0, masses, 0.0), np.inf
         for _ in range(TURNS):
             d = smallest_change(*look(x), masses)
@@ -56,7 +65,7 @@ class Projection:
             if not size < 0.5 * before:
                 break
             x, before = x - d, size
-            if size <= 4e-16 * float(np.sqrt(weight @ x**2)):
+            if size <= 4e-16 * float(np.sqrt(weight @ (from_ + x) ** 2)):
                 break
         return x
 

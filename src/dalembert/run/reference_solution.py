@@ -7,6 +7,7 @@ import numpy as np
 from ..engine.kernels import STATUS_WIDTH
 from ..engine.status import Status
 from ..methods.reference import Reference
+from ..model.space import numbers, per_number
 from ..model.system import System
 from ..theory.motion import state_maps as maps
 from ..waist.domain import conditions, violated
@@ -26,7 +27,7 @@ def solve_reference(plan: Plan, start: Start, held: Interrupts) -> Trajectory:
     assert isinstance(system, System)
     assert isinstance(method, Reference)
     q = system.coordinates
-    names = (*(c.name for c in q), *(c.dot.name for c in q), *(S.name for S in system.entropies))
+    names = (*numbers(q), *(c.dot.name for c in q), *(S.name for S in system.entropies))
     records = np.full((len(start.q), len(plan.times), len(names)), np.nan)
     codes = np.zeros((len(start.q), STATUS_WIDTH), dtype=np.int64)
     rows = np.broadcast_to(plan.rows, (len(start.q), plan.rows.shape[1]))
@@ -71,7 +72,8 @@ class _Motion:
     """One lane."""
 
     def __init__(self, system: System, method: Reference, rows: Array):
-        self.method, self.rows, self.n = method, rows, len(system.coordinates)
+        self.method, self.rows, self.coordinates = method, rows, system.coordinates
+        self.moving = slice(N := len(numbers(self.coordinates)), N + len(self.coordinates))
         self._compiled, self._masses = point_map(maps.flow_map(system)), point_map(maps.inertia_map(system))
         self.projection = Projection(system, rows) if system.constraints else None
         self.domain = _Domain(system, rows)
@@ -81,28 +83,25 @@ class _Motion:
         values, status = self._compiled(np.append(y, t)[None, :], self.rows)
         if status[0] or not np.isfinite(values).all():
             raise Left(int(status[0]) or int(Status.LEFT_DOMAIN))
-        return np.concatenate([y[self.n : 2 * self.n], values[0]])
+        return values[0]
 
     def masses(self, t: float, y: Array) -> Array:
         """|d2L/dv_i^2|."""
         return np.abs(np.nan_to_num(self._masses(np.append(y, t)[None, :], self.rows)[0][0]))
 
     def kinetic(self, t: float, y: Array, f: Array) -> tuple[Array, Array, Array]:
-        n = self.n
-        return y[n : 2 * n], f[n : 2 * n], self.masses(t, y)
+        return y[self.moving], f[self.moving], self.masses(t, y)
 
     def held(self, t: float, y: Array) -> Array:
         """The state on the constraints."""
         if self.projection is None:
             return y
-        n = self.n
-        q, v = self.projection.state(t, y[:n], y[n : 2 * n], y[2 * n :], self.masses(t, y))
-        return np.concatenate([q, v, y[2 * n :]])
+        place, warm = y[: self.moving.start], y[self.moving.stop :]
+        return np.concatenate([*self.projection.state(t, place, y[self.moving], warm, self.masses(t, y)), warm])
 
     def _is_torn(self, free: Array, held: Array) -> bool:
         """Whether the constraints change a velocity by more than tolerances account for: they degenerate near by."""
-        n = self.n
-        before, after = free[n : 2 * n], held[n : 2 * n]
+        before, after = free[self.moving], held[self.moving]
         return bool(np.abs(after - before).max() > max(TORN, 1e3 * self.method.rtol) * np.abs(before).max())
 
     def solve(self, state: Array, times: Array, out: Array, held: Interrupts) -> tuple[int, Status]:
@@ -116,7 +115,10 @@ class _Motion:
             return 0, Status.CONVERGED
         tolerance = self.method.rtol, self.method.atol
         try:
-            walk = Adaptive(self.method.solver, self.rate, times, state, tolerance, self.kinetic, "velocity")
+            walk = Adaptive(
+                self.method.solver, self.rate, times, state, tolerance, self.kinetic, "velocity",
+                lambda sizes: per_number(self.coordinates, sizes),
+            )  # fmt: skip
             while row < len(times):
                 if held.arrived():
                     return row - 1, Status.INTERRUPTED

@@ -28,6 +28,7 @@ from ..errors import StartError
 from ..methods import REGISTRY
 from ..methods.base import Method
 from ..model import serial
+from ..model.space import numbers
 from ..model.system import System
 from . import memory
 from .events import Crossing
@@ -281,7 +282,7 @@ def _needed(system: System | DiscreteSystem, columns: Collection[str]) -> list[s
     moving = rates if rates[0] in columns and isinstance(system, System) else [c.momentum.name for c in q]
     multipliers = [f"multiplier.{a + 1}" for a in range(len(system.constraints))]
     own = multipliers if isinstance(system, DiscreteSystem) else []
-    return [*(c.name for c in (*q, *system.entropies)), *moving, *own]
+    return [*numbers(q), *(S.name for S in system.entropies), *moving, *own]
 
 
 def _is_index(given: Any, count: int) -> bool:
@@ -305,8 +306,8 @@ def _is_number(given: Any) -> bool:
 
 
 def _crossing(given: Any, system: System | DiscreteSystem, lanes: int) -> Crossing:
-    places = {q.name for q in system.coordinates}
-    tables = {"positions": places, "velocities": places, "entropies": {S.name for S in system.entropies}}
+    places, moving = set(numbers(system.coordinates)), {q.name for q in system.coordinates}
+    tables = {"positions": places, "velocities": moving, "entropies": {S.name for S in system.entropies}}
     needed, known = {"name", "time", "lane", "positions", "velocities"}, {f.name for f in fields(Crossing)}
     if not isinstance(given, dict) or not needed <= set(given) <= known:
         raise ValueError("it has an event that is none")

@@ -12,6 +12,7 @@ from functools import lru_cache
 
 import numpy as np
 
+from ..model.space import numbers, position_symbols
 from ..model.system import System
 from ..symbolic import free_names
 from ..theory.motion import state_maps as maps
@@ -31,7 +32,7 @@ MOST = 0.25
 @lru_cache(maxsize=64)
 def is_constant(system: System, project: bool) -> bool:
     """Whether the matrix of p = dL/dv is the same in all states."""
-    moving = {s.name for s in (*system.coordinates, *system.velocities, *system.entropies)} | {"t"}
+    moving = {s.name for s in (*position_symbols(system.coordinates), *system.velocities, *system.entropies)} | {"t"}
     return not free_names(d for row in maps.legendre_block(system, project).jacobian for d in row) & moving
 
 
@@ -75,10 +76,10 @@ def determinants(run: Trajectory, system: System, project: bool) -> Array:
 def _determinants(run: Trajectory, system: System, project: bool, at: Array) -> Array:
     nodes = np.concatenate([at, at + 1])
     records = run.records[:, nodes].reshape(-1, run.records.shape[2])
-    place = [run.columns.index(s.name) for s in (*system.coordinates, *system.entropies)]
-    n = len(system.coordinates)
-    points = np.zeros((len(records), 2 * n + len(system.entropies) + 1))
-    points[:, :n], points[:, 2 * n : -1] = records[:, place[:n]], records[:, place[n:]]
+    held, warm = numbers(system.coordinates), [S.name for S in system.entropies]
+    place, heat = ([run.columns.index(name) for name in names] for names in (held, warm))
+    still = np.zeros((len(records), len(system.coordinates)))
+    points = np.column_stack([records[:, place], still, records[:, heat], np.zeros(len(records))])
     points[:, -1] = np.resize(run.time[nodes], len(points))
     lanes = len(run.records)
     rows = run._parameter_rows if lanes == 1 else np.repeat(run._parameter_rows, len(nodes), axis=0)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -12,8 +12,11 @@ from ..discrete.equations import interior_residual, interior_unknowns, momentum_
 from ..discrete.flow import beginnings
 from ..discrete.system import DiscreteSystem
 from ..errors import StartError
-from ..model.coordinates import Coordinate, Entropy, step, time
+from ..model.coordinates import Coordinate, Direction, Entropy, step, time
+from ..model.rotation import Components, Rotation
+from ..model.space import by_direction, factors, moved_numbers, numbers, rotations
 from ..model.system import System
+from ..numbers import reals
 from ..symbolic import fast, free_names, magnitude, substitute
 from ..theory.motion import state_maps as maps
 from ..waist.stepmap import Block, pointwise
@@ -70,7 +73,9 @@ def read_start(
     which of the velocities that belong to them is meant.
     """
     keys = [s for q in coordinates for s in (q, q.dot, q.momentum, q.at(0), q.at(1))]
-    found = by_name(given, [*keys, *entropies, time], "start")
+    given, turned = _rotations(coordinates, given)
+    _check_keys(coordinates, entropies, given)
+    found = by_name(given, [*keys, *entropies, time], "start") | turned
     t0 = found.pop(time.name, np.zeros(()))
     if t0.ndim:
         raise StartError("start: time is an array. All lanes start at one time; give one number.")
@@ -81,11 +86,16 @@ def read_start(
     both = branches and any(q.momentum.name in found for q in coordinates) and any(n in found for n in speeds)
     beside = {n: found.pop(n, np.array(np.nan)) for n in speeds} if both else {}
     kind = _kind(coordinates, found) or usual
-    first = [q.at(0).name if kind == "two positions" else q.name for q in coordinates]
+    if kind == "two positions" and (turning := rotations(coordinates)):
+        raise StartError(
+            f"start: two positions are for coordinates that are numbers, and {turning[0].name} is a rotation. Start from "
+            f"position and momentum: {{{turning[0].name}: matrix, {turning[0].name}.momentum: (0, 0, 1)}}."
+        )
+    first = [_at(name, 0) if kind == "two positions" else name for name in numbers(coordinates)]
     second = {
         "velocity": speeds,
         "momentum": [q.momentum.name for q in coordinates],
-        "two positions": [q.at(1).name for q in coordinates],
+        "two positions": [_at(name, 1) for name in numbers(coordinates)],
     }[kind]
     absent = [n for n in first if n not in found]
     lacking = [n for n in second if n not in found]
@@ -100,6 +110,51 @@ def read_start(
     near = columns(beside, speeds, count) if both else None
     start = Start(kind, float(t0), *begun, count, columns(filled, warm, count), near)
     return start, [second.index(n) for n in lacking]
+
+
+def _at(name: str, end: int) -> str:
+    """The name of a number of the position at the beginning or the end of a step."""
+    return f"{name}.at({end})"
+
+
+def _rotations(coordinates: Sequence[Coordinate], given: Values) -> tuple[dict[Any, Any], dict[str, Array]]:
+    """What is given for lines, and the numbers of rotations and the components of their velocities and momenta by name."""
+    plain, turned = dict(given), dict[str, Array]()
+    for R in rotations(coordinates):
+        for key in (R, R.name):
+            if key in plain:
+                matrix = reals(plain.pop(key), f"start: {R.name}", StartError, "Give a 3 x 3 rotation matrix.")
+                turned |= dict(zip(R.numbers, np.moveaxis(R.read(matrix), -1, 0), strict=True))
+        if set(R.numbers) <= set(plain):  # the state at an event, as `Crossing.start` gives it
+            turned |= {name: reals(plain.pop(name), f"start: {name}", StartError) for name in R.numbers}
+        for vector in (R.omega, R.momentum):
+            for key in (vector, vector.name):
+                if key in plain:
+                    turned |= _components(vector, plain.pop(key))
+    return plain, turned
+
+
+def _check_keys(coordinates: Sequence[Coordinate], entropies: Sequence[Entropy], given: Values) -> None:
+    """Refuse unknown keys beside rotations, in the words in which a start is given."""
+    turning = rotations(coordinates)
+    if not turning or not isinstance(given, Mapping):
+        return
+    lines = [q for q in coordinates if not isinstance(q, Direction)]
+    known = [s.name for q in lines for s in (q, q.dot, q.momentum)] + [s.name for s in (*entropies, time)]
+    parts = {s.name for R in turning for s in (*R.omega, *R.momentum)}
+    for key in given:
+        name = getattr(key, "name", str(key))
+        if name not in known and name not in parts and not name.endswith((".at(0)", ".at(1)")):
+            vectors = [f"{R}{part}" for R in turning for part in ("", ".omega", ".momentum")]
+            raise StartError(f"start: {name[:120]} is unknown here. Expected one of {', '.join(vectors + known)}.")
+
+
+def _components(vector: Components, given: Any) -> dict[str, Array]:
+    role = f"start: {vector.name}"
+    values = reals(given, role, StartError, "Give its three components in the body.")
+    if values.shape[-1:] != (3,) or values.ndim > 2:
+        raise StartError(f"{role} has shape {values.shape}. Give three components, or an array (lanes, 3).")
+    return dict(zip((s.name for s in vector), np.moveaxis(values, -1, 0), strict=True))
 
 
 def _kind(coordinates: Sequence[Coordinate], found: dict[str, Array]) -> Kind | None:
@@ -119,6 +174,8 @@ def _kind(coordinates: Sequence[Coordinate], found: dict[str, Array]) -> Kind | 
 
 def _incomplete(coordinates: Sequence[Coordinate], absent: list[str], lacking: list[str], kind: str, fixed: int) -> str:
     n = len(coordinates)
+    if rotations(coordinates):
+        absent, lacking = [list(dict.fromkeys(_spoken(name) for name in names)) for names in (absent, lacking)]
     parts = []
     if absent:
         parts.append(f"no position for {', '.join(absent)}")
@@ -130,6 +187,14 @@ def _incomplete(coordinates: Sequence[Coordinate], absent: list[str], lacking: l
     freedom = f", of which constraints can supply {fixed}" if kind == "velocity" and fixed else ""
     example = ", ".join(f"{name}: ..." for name in absent + lacking)
     return f"start: {'; '.join(parts)}. Expected {needed}{freedom}. Add start={{{example}}}."
+
+
+def _spoken(name: str) -> str:
+    """What a person gives for a number of the position or a component: R for a quaternion, R.omega for its velocity."""
+    owner, *rest = name.split(".")
+    if rest and rest[0].startswith("quaternion"):
+        return owner
+    return f"{owner}.{'omega' if rest[-1] == 'dot' else 'momentum'}" if rest and rest[0].startswith("turn") else name
 
 
 def resolve_start(system: System, given: Values, parameters: dict[str, Array], rows: Array) -> Start:
@@ -145,7 +210,7 @@ def resolve_start(system: System, given: Values, parameters: dict[str, Array], r
     rows = np.broadcast_to(rows, (len(start.q), rows.shape[1])) if len(rows) == 1 else rows
     if start.kind == "two positions":
         if system.holonomic:
-            at_rest = replace(start, kind="velocity", second=np.zeros_like(start.q))
+            at_rest = replace(start, kind="velocity", second=np.zeros((len(start.q), len(system.coordinates))))
             value, _, row = _constraint_table(system, at_rest, rows)
             masses = np.abs(np.nan_to_num(point_map(maps.inertia_map(system))(_points(at_rest), rows)[0]))
             _refuse_positions(system, at_rest, value, row, masses, rows)
@@ -171,9 +236,9 @@ def of_momenta(system: System, start: Start, rows: Array, branches: bool) -> Arr
             raise StartError(_NO_VELOCITIES)
         return found
     rows = np.broadcast_to(rows, (len(points), rows.shape[1]))
-    near = np.full_like(start.q, np.nan) if start.near is None else start.near
+    near = np.full_like(start.second, np.nan) if start.near is None else start.near
     complete = np.asarray(np.isfinite(near).all(axis=1))
-    found = np.full_like(start.q, np.nan)
+    found = np.full_like(start.second, np.nan)
     if complete.any():
         found[complete] = Search(system, points[complete], rows[complete], False).from_velocities(near[complete])
     for lane in np.flatnonzero(np.isnan(found).any(axis=1) & np.isfinite(points).all(axis=1)):
@@ -312,16 +377,32 @@ def _refuse_positions(system: System, start: Start, value: Array, row: Array, ma
     if not a:
         return
     sizes = _sizes(system, start, parameters)[:, a]
-    allowed = OFF * sizes[..., 0] + ROUNDED * sizes[..., 1] + ROUNDED * _beside(row[:, a], start.q, masses)
+    allowed = (
+        OFF * sizes[..., 0]
+        + ROUNDED * sizes[..., 1]
+        + ROUNDED * _beside(row[:, a], by_direction(system.coordinates, start.q), masses)
+    )
     excess = np.nan_to_num(np.abs(value[:, a]) - allowed, nan=-1.0)
     lane, k = np.unravel_index(int(excess.argmax()), excess.shape)
     if excess[lane, k] > 0:
-        nearest = start.q[lane] - smallest_change(row[lane, a], value[lane, a], masses[lane])
-        hint = ", ".join(f"{q}: {x:.10g}" for q, x in zip(system.coordinates, nearest, strict=True))
+        change = -smallest_change(row[lane, a], value[lane, a], masses[lane])
+        nearest = moved_numbers(system.coordinates, start.q[lane], change)
+        hint = ", ".join(f"{q}: {x}" for q, x in _said(system, nearest))
         raise StartError(
             f"start: the position violates {system.constraints[a[k]].expression} = 0{_lane(start, int(lane))}: its value is "
             f"{value[lane, a[k]]:.6g}. Correct the position; one step towards the constraint gives {{{hint}}}."
         )
+
+
+def _said(system: System, held: Array) -> list[tuple[str, str]]:
+    """A position in words, factor by factor."""
+    found, at = [], 0
+    for f in factors(system.coordinates):
+        part = held[at : at + len(f.numbers)]
+        at += len(f.numbers)
+        matrix = f.shown(part).tolist() if isinstance(f, Rotation) else None
+        found.append((f.name, f"{part[0]:.10g}" if matrix is None else str(matrix)))
+    return found
 
 
 def check_first_node(system: DiscreteSystem, start: Start, rows: Array, h: float) -> None:

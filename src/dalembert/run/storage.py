@@ -21,6 +21,9 @@ from ..errors import StartError, told
 from ..methods import REGISTRY
 from ..methods.base import Method
 from ..model import serial
+from ..model.coordinates import Direction
+from ..model.rotation import Rotation
+from ..model.space import factors
 from ..model.system import System
 from . import netcdf
 from .run_file import FORMAT, MOST_COEFFICIENTS, checksum, read
@@ -42,8 +45,22 @@ def to_dataset(run: Trajectory) -> xarray.Dataset:
 
     each, over = axis("run"), ("time",) if run.lanes is None else ("lane", "time")
     variables: dict[str, Any] = {}
-    for q in run.system.coordinates:
-        variables[q.name] = (over, run[q])
+    for f in factors(run.system.coordinates):
+        turns = isinstance(f, Rotation)
+        variables[f.name] = ((*over, f"{f.name}.row", f"{f.name}.column") if turns else over, run[f.name])
+        if isinstance(f, Rotation):
+            each_component = (*over, f"{f.name}.component")
+            variables[f"{f.name}.omega"] = (
+                each_component,
+                run[f.omega],
+                {"long_name": f"angular velocity of {f} in the body"},
+            )
+            variables[f"{f.name}.momentum"] = (
+                each_component,
+                run[f.momentum],
+                {"long_name": f"angular momentum of {f} in the body"},
+            )
+    for q in (c for c in run.system.coordinates if not isinstance(c, Direction)):
         variables[q.dot.name] = (over, run[q.dot], {"long_name": f"velocity of {q}"})
         variables[q.momentum.name] = (over, run[q.momentum], {"long_name": f"momentum of {q}"})
     for S in run.system.entropies:
@@ -71,7 +88,7 @@ def to_dataset(run: Trajectory) -> xarray.Dataset:
 
 def _free(name: str, run: Trajectory) -> str:
     """The name of a quantity or an axis, unless a coordinate has it."""
-    return f"run.{name}" if any(q.name == name for q in (*run.system.coordinates, *run.system.entropies)) else name
+    return f"run.{name}" if any(q.owner == name for q in (*run.system.coordinates, *run.system.entropies)) else name
 
 
 def _provenance(run: Trajectory) -> dict[str, Any]:

@@ -19,7 +19,9 @@ from ..engine.status import Status
 from ..errors import ModelError, ModelWarning
 from ..methods.base import Method
 from ..model import checks
-from ..model.coordinates import multiplier, time
+from ..model.coordinates import Entry, multiplier, time
+from ..model.rotation import Rotation
+from ..model.space import differences, factors, numbers, position_symbols
 from ..model.system import System
 from ..theory.motion import state_maps as maps
 from .values import Array, point_map
@@ -76,7 +78,7 @@ class Trajectory:
     _cache: dict[str, Array] = field(default_factory=dict, repr=False)
 
     def __post_init__(self) -> None:
-        names = {q.name for q in (*self.system.coordinates, *self.system.entropies)}
+        names = {q.owner for q in (*self.system.coordinates, *self.system.entropies)}
         object.__setattr__(self, "_shared", frozenset(n for n in names if n in self.__dict__ or hasattr(type(self), n)))
 
     # status
@@ -123,7 +125,7 @@ class Trajectory:
 
     @cached_property
     def _positions(self) -> Array:
-        return self._columns([q.name for q in self.system.coordinates])
+        return self._columns(numbers(self.system.coordinates))
 
     @cached_property
     def _entropies(self) -> Array:
@@ -136,8 +138,8 @@ class Trajectory:
         if names[0] in self.columns:
             return self._columns(names)
         if isinstance(self.system, DiscreteSystem):
-            quotient = np.full_like(self._positions, np.nan)
-            quotient[:, :-1] = np.diff(self._positions, axis=1) / (self.h * self.every)
+            quotient = np.full((*self._positions.shape[:2], self._n), np.nan)
+            quotient[:, :-1] = self._quotients
             return quotient
         system = self.system
         project = bool(system.constraints) and (self.method is None or self.method.impulsive)
@@ -150,8 +152,15 @@ class Trajectory:
         names = near_names(self.system)
         if set(names) <= set(self.columns):
             return self._columns(names)
-        quotient = np.diff(self._positions, axis=1) / (self.h * self.every)
-        return np.concatenate([quotient, quotient[:, -1:]], axis=1) if len(self) > 1 else np.zeros_like(self._positions)
+        quotient = self._quotients
+        still = np.zeros((*self._positions.shape[:2], self._n))
+        return np.concatenate([quotient, quotient[:, -1:]], axis=1) if len(self) > 1 else still
+
+    @property
+    def _quotients(self) -> Array:
+        """Displacements from record to record over the time between them."""
+        q = self._positions
+        return differences(self.system.coordinates, q[:, :-1], q[:, 1:]) / (self.h * self.every)
 
     def _where_constraints_are_lost(self, found: Array) -> Array:
         """Where constraints degenerate momenta cannot be corrected along the reactions, and admissible ones need not be."""
@@ -269,13 +278,14 @@ class Trajectory:
         if isinstance(self.system, DiscreteSystem):
             raise ModelError("a discrete system has no velocities; compute from its positions and momenta instead.")
         system = self.system
-        known = {*system.coordinates, *system.velocities, *system.entropies, *system.parameters}
+        places = position_symbols(system.coordinates)
+        known = {*places, *system.velocities, *system.entropies, *system.parameters}
         if isinstance(expression, str):
             if expression not in {time.name, *(s.name for s in known)}:
                 raise ModelError(
                     f"quantity: got the text {expression!r}. Expected an expression, without quotes: "
                     f"run.quantity({expression}); in quotes, only the name of a symbol, such as "
-                    f"{system.coordinates[0].name!r}."
+                    f"{places[0].name!r}."
                 )
         elif not isinstance(expression, symengine.Basic):  # those are the library's own
             expression = checks.symbols(checks.expression(expression, "quantity"), known, "quantity")
@@ -322,13 +332,22 @@ class Trajectory:
         names = [f"constraint.{a + 1}" for a in range(len(self.system.constraints))]
         return self._shaped(self._columns(names)) if names and names[0] in self.columns else None
 
-    def __getitem__(self, key: Symbol | str) -> Array:
-        name = key.name if isinstance(key, Symbol) else key
+    def __getitem__(self, key: Any) -> Array:
+        """An array over time by symbol or name; `run[R]` are matrices and `run[R.omega]` vectors, on further axes."""
+        if isinstance(key, tuple) and key and all(isinstance(s, Symbol) for s in key):
+            return np.stack([self[s] for s in key], axis=-1)
+        name = key.name if isinstance(key, Symbol | Rotation) else key
         if name == time.name:
             return self.time
+        at = 0
+        for f in factors(self.system.coordinates):
+            held = self._positions[..., at : at + len(f.numbers)]
+            at += len(f.numbers)
+            if name == f.name:
+                return self._shaped(f.shown(held) if isinstance(f, Rotation) else held[..., 0])
+            if isinstance(f, Rotation) and isinstance(key, Entry) and key in f.entries:
+                return self._shaped(f.shown(held)[..., *divmod(f.entries.index(key), 3)])
         for i, q in enumerate(self.system.coordinates):
-            if name == q.name:
-                return self._shaped(self._positions[..., i])
             if name == q.dot.name:
                 return self._shaped(self._velocities[..., i])
             if name == q.momentum.name:
@@ -339,7 +358,7 @@ class Trajectory:
         for a in range(len(self.system.constraints)):
             if name == multiplier(a + 1).name:
                 return self.multipliers[..., a]
-        names = ", ".join(q.name for q in self.system.coordinates)
+        names = ", ".join(f.name for f in factors(self.system.coordinates))
         raise KeyError(f"{name}: this run has {names}, their .dot and .momentum, and the multipliers.")
 
     def __getattribute__(self, name: str) -> Any:
@@ -354,9 +373,9 @@ class Trajectory:
 
     def __getattr__(self, name: str) -> Array:
         system = self.__dict__.get("system")  # not there while a copy is being made
-        if system is not None and any(q.name == name for q in (*system.coordinates, *system.entropies)):
+        if system is not None and any(q.owner == name for q in (*system.coordinates, *system.entropies)):
             return self[name]
-        told = f"; coordinates are run.{system.coordinates[0]} and so on" if system is not None else ""
+        told = f"; coordinates are run.{system.coordinates[0].owner} and so on" if system is not None else ""
         raise AttributeError(f"a Trajectory has no {name!r}{told}.")
 
     def __len__(self) -> int:

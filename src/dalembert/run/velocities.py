@@ -7,15 +7,18 @@ search begins at the velocity that the step itself has, and no step of it crosse
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..discrete.state_layout import velocity_columns
 from ..discrete.system import DiscreteSystem
 from ..model.system import System
 from ..symbolic import fast
 from ..theory.motion import state_maps as maps
+from ..waist.layout import segments
 from ..waist.stepmap import StepMap
 from .values import Array, point_map
 
@@ -44,11 +47,20 @@ def with_near(stepmap: StepMap, system: System) -> StepMap:
     """The step, which also records a velocity near that of each node, if velocities have to be searched for."""
     if system.coordinates[0].momentum.name not in stepmap.state or not has_branches(system):
         return stepmap
-    first = {
-        q.name: next((x for x in stepmap.unknowns if x.startswith(f"{q.name}.")), None) for q in system.coordinates
-    }
-    near = {f"{name}.{NEAR}": fast(x) for name, x in first.items() if x is not None}
-    return replace(stepmap, outputs={**stepmap.outputs, **near}) if len(near) == len(first) else stepmap
+    first = _first_velocities(stepmap, system, stepmap.unknowns)
+    names = near_names(system)
+    if None in first:
+        return stepmap
+    near = {name: fast(stepmap.unknowns[j]) for name, j in zip(names, first, strict=True) if j is not None}
+    owners = [q.owner for q in system.coordinates]
+    layout = stepmap.layout.extended(*segments("near", owners, names))
+    return replace(stepmap, outputs={**stepmap.outputs, **near}, layout=layout)
+
+
+def _first_velocities(step: StepMap, system: System | DiscreteSystem, names: Sequence[str]) -> list[int | None]:
+    """For each coordinate the place of the first of these unknowns that is its velocity within the step."""
+    columns = velocity_columns(step.layout, system.coordinates, names)
+    return [columns.index(i) if i in columns else None for i in range(len(system.coordinates))]
 
 
 def near_names(system: System | DiscreteSystem) -> list[str]:
@@ -64,8 +76,8 @@ def near_columns(stepmap: StepMap, system: System) -> list[int]:
 
 def expected_velocities(stepmap: StepMap, system: System | DiscreteSystem, carry: Array) -> Array:
     """The velocities that a step is expected to have, by what lanes carry: of the step before, or of the start."""
-    at, sought = len(stepmap.state) + len(stepmap.summed), stepmap.sought
-    first = [next((j for j, x in enumerate(sought) if x.startswith(f"{q.name}.")), None) for q in system.coordinates]
+    at = len(stepmap.state) + len(stepmap.summed)
+    first = _first_velocities(stepmap, system, stepmap.sought)
     return np.stack([carry[:, at + j] if j is not None else np.full(len(carry), np.nan) for j in first], axis=1)
 
 

@@ -20,6 +20,7 @@ from typing import Any
 
 from ..symbolic import Fast, fast, free_names, jacobian, substitute, summands, total
 from .domain import Condition, Kind, conditions
+from .layout import NO_LAYOUT, Layout
 
 TIME, STEP = "t", "step.h"
 """The names of time and of the step in every expression of a StepMap."""
@@ -86,6 +87,8 @@ class StepMap:
     """The step is made of steps of these fractions of h, one after the other; outputs are those of the first."""
     guards: tuple[Guard, ...] = ()
     """Where a step has left the domain of the model; `guarded` adds them."""
+    layout: Layout = NO_LAYOUT
+    """What state, unknowns and outputs are: their roles and owners."""
 
     def __post_init__(self) -> None:
         if len(self.update) != len(self.state):

@@ -187,7 +187,8 @@ def _guesses(run: Trajectory, step: StepMap) -> Array:
     """First guesses of the unknowns: rates between the records where they belong to a coordinate or an entropy, else 0."""
     known = [s.name for s in (*run.system.coordinates, *run.system.entropies)]
     rates = np.diff(run._columns(known), axis=1) / (run.h * run.every)
-    owners = [name.split(".")[0] for name in step.sought]
+    found = [step.layout.find(name) for name in step.sought]
+    owners = ["" if place is None or place[0].role not in ("velocity", "rate") else place[0].owner for place in found]
     columns = [rates[..., known.index(o)] if o in known else np.zeros(rates.shape[:2]) for o in owners]
     return np.stack(columns, axis=-1) if columns else np.zeros((*rates.shape[:2], 0))
 

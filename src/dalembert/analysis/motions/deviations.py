@@ -7,6 +7,7 @@ import numpy as np
 from ...discrete import equations as discrete
 from ...discrete.system import DiscreteSystem
 from ...model.coordinates import time
+from ...model.space import position_symbols
 from ...model.system import System
 from ...run.trajectory import Trajectory
 from ...run.values import Array, point_map
@@ -59,7 +60,7 @@ def term_sizes(run: Trajectory, expression: Fast) -> tuple[Array, Array]:
     """
     assert isinstance(run.system, System)
     e, system = fast(expression).expand(), run.system
-    moving = {s.name for s in (*system.coordinates, *system.velocities, *system.entropies, time)}
+    moving = {s.name for s in (*position_symbols(system.coordinates), *system.velocities, *system.entropies, time)}
     terms = e.args if e.is_Add else (e,)
     varying, constant = ([x for x in terms if bool(free_names([x]) & moving) is varies] for varies in (True, False))
     sizes = [np.atleast_2d(run.quantity(magnitude(sum(part, start=fast(0))))) for part in (varying, constant)]

@@ -20,6 +20,7 @@ from ...errors import ModelError, told
 from .. import checks
 from ..constraints import Constraint, constraint
 from ..coordinates import Coordinate, Parameter, coordinates
+from ..space import lines_only
 from ..system import System
 from .joints import Clamp, Contact
 from .kinematics import Orientation, Vector, collected, rotation, times, unit, vector
@@ -386,9 +387,14 @@ def _energies(systems: Sequence[System], interaction: Expr) -> dict[str, Expr]:
     return {"kinetic": sums["kinetic"], "potential": sums["potential"] + interaction}
 
 
-def system_of(given: Any, role: str) -> System:
-    """The system that was given, or that of an assembly of bodies; anything else is refused."""
+def system_of(given: Any, role: str, groups: bool = False) -> System:
+    """The system that was given, or that of an assembly of bodies; anything else is refused.
+
+    Rotations are refused too, unless the function that asks says that it takes coordinates with values in groups.
+    """
     system = given.system if isinstance(given, Assembly) else given
     if not isinstance(system, System):
         raise ModelError(f"{role}: got {told(system)} ({type(system).__name__}). Expected a System.")
+    if not groups:
+        lines_only(system, role)
     return system

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sympy import Expr
@@ -10,7 +11,8 @@ from ...decide.jumps import jumps
 from ...decide.zero import vanishes
 from ...display import Part, Shown
 from ...model.constraints import Constraint
-from ...model.coordinates import time
+from ...model.coordinates import Direction, time
+from ...model.space import gyroscopic, in_numbers, rotations, slopes
 from ...model.system import System
 from ...symbolic import Fast, fast
 from ..motion.energies import meaning
@@ -76,10 +78,45 @@ def reaction_is_idle(c: Constraint, system: System) -> bool:
 
 
 def cyclic_momenta(system: System) -> list[Integral]:
-    """The momentum of every cyclic coordinate: one that neither the Lagrangian nor forces nor reactions act along."""
-    found = []
-    for i, (q, p) in enumerate(zip(system.coordinates, momenta(system), strict=True)):
-        slope, force = fast(system.lagrangian).diff(fast(q)), system.force[i]
-        if vanishes(slope) and vanishes(force) and all(vanishes(w[i]) for w in system.variations):
-            found.append(Integral(f"momentum of {q}", readable(p, system), True, f"{q} is cyclic"))
+    """The momentum of every cyclic coordinate: one that neither the Lagrangian nor forces nor reactions act along.
+
+    Of a rotation the components in the body are looked at, and those in space.
+    """
+    found, p = [], momenta(system)
+    for i, (q, torque) in enumerate(zip(system.coordinates, _torques(system), strict=True)):
+        if vanishes(torque) and all(vanishes(w[i]) for w in system.variations):
+            body = isinstance(q, Direction)
+            name = (
+                f"angular momentum of {q.owner} about axis {q.number + 1} of the body" if body else f"momentum of {q}"
+            )
+            why = "turning about it in the body changes nothing" if body else f"{q} is cyclic"
+            found.append(Integral(name, readable(p[i], system), True, why))
+    return [*found, *_space_momenta(system)]
+
+
+def _torques(system: System) -> list[Fast]:
+    """What changes each momentum, reactions aside: X_j(L) + c^k_ij w^i p_k + F_j."""
+    q = system.coordinates
+    acting = zip(slopes(system.lagrangian, q), gyroscopic(momenta(system), q), system.force, strict=True)
+    return [d + g + fast(f) for d, g, f in acting]
+
+
+def _space_momenta(system: System) -> list[Integral]:
+    """The components R_ij p_j in space: their rates are R_ij (X_j(L) + F_j), reactions aside."""
+    found, q = [], system.coordinates
+    acting = [d + fast(f) for d, f in zip(slopes(system.lagrangian, q), system.force, strict=True)]
+    p = momenta(system)
+    for R in rotations(q):
+        at = [q.index(d) for d in R.directions]
+        for i, axis in enumerate("xyz"):
+            row = [fast(R[i, j]) for j in range(3)]
+            rates = [acting, *([fast(a) for a in w] for w in system.variations)]
+            if all(vanishes(in_numbers(_dot(row, [rate[k] for k in at]), q)) for rate in rates):
+                name = f"angular momentum of {R} about the {axis} axis of space"
+                why = "turning about it in space changes nothing"
+                found.append(Integral(name, readable(_dot(row, [p[k] for k in at]), system), True, why))
     return found
+
+
+def _dot(a: Sequence[Fast], b: Sequence[Fast]) -> Fast:
+    return sum((x * y for x, y in zip(a, b, strict=True)), start=fast(0))

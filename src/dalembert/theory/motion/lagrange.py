@@ -17,6 +17,7 @@ from ...decide.budget import Budget
 from ...decide.decimals import decimal, quotient
 from ...errors import ModelError
 from ...model.coordinates import Coordinate, Multiplier, multiplier, time
+from ...model.space import gyroscopic, position_symbols, slopes
 from ...model.system import System
 from ...symbolic import Fast, fast, gradient, jacobian, slow, substitute
 from ...symbolic import expanded as multiplied_out
@@ -35,7 +36,8 @@ def symbols(system: System) -> list[sympy.Symbol]:
     """Everything an expression along a motion may contain."""
     q = system.coordinates
     thermal = [s for S in system.entropies for s in (S, S.dot)]
-    return [*q, *system.velocities, *(c.ddot for c in q), *thermal, *multipliers(system), *system.parameters, time]
+    places = position_symbols(q)
+    return [*places, *system.velocities, *(c.ddot for c in q), *thermal, *multipliers(system), *system.parameters, time]
 
 
 def readable(expression: Fast, system: System) -> Expr:
@@ -65,10 +67,13 @@ def mass_matrix(system: System) -> list[list[Fast]]:
 
 
 def total_derivative(expression: Fast, coordinates: Sequence[Coordinate]) -> Fast:
-    """df/dt of f(q, v, t) along a motion, written with accelerations."""
-    along = [(q, q.dot) for q in coordinates] + [(q.dot, q.ddot) for q in coordinates] + [(time, 1)]
-    slopes = gradient(expression, [s for s, _ in along])
-    return sum((d * fast(rate) for d, (_, rate) in zip(slopes, along, strict=True)), start=fast(0))
+    """df/dt of f(q, v, t) along a motion, written with accelerations: X_j(f) w^j + df/dw w' + df/dt."""
+    moving: list[tuple[Fast, Any]] = [
+        (d, q.dot) for d, q in zip(slopes(expression, coordinates), coordinates, strict=True)
+    ]
+    along = [(q.dot, q.ddot) for q in coordinates] + [(time, 1)]
+    moving += [(d, rate) for d, (_, rate) in zip(gradient(expression, [s for s, _ in along]), along, strict=True)]
+    return sum((d * fast(rate) for d, rate in moving), start=fast(0))
 
 
 def entropy_rates(system: System) -> list[Fast]:
@@ -77,14 +82,15 @@ def entropy_rates(system: System) -> list[Fast]:
 
 
 def euler_lagrange(system: System) -> list[Fast]:
-    """d/dt dL/dv - dL/dq, one per coordinate."""
-    slopes, rates = gradient(system.lagrangian, system.coordinates), entropy_rates(system)
+    """d/dt dL/dv - dL/dq, one per coordinate; in a frame that does not commute d/dt p_j - c^k_ij w^i p_k - X_j(L)."""
+    q, p, rates = system.coordinates, momenta(system), entropy_rates(system)
+    acting = [d + g for d, g in zip(slopes(system.lagrangian, q), gyroscopic(p, q), strict=True)]
 
     def along(p: Fast) -> Fast:
         warming = zip(gradient(p, system.entropies), rates, strict=True)
-        return sum((d * rate for d, rate in warming), start=total_derivative(p, system.coordinates))
+        return sum((d * rate for d, rate in warming), start=total_derivative(p, q))
 
-    return [along(p) - d for p, d in zip(momenta(system), slopes, strict=True)]
+    return [along(a) - d for a, d in zip(p, acting, strict=True)]
 
 
 def reaction(system: System) -> list[Fast]:

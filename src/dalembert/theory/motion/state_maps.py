@@ -10,6 +10,7 @@ from functools import lru_cache
 from typing import Any
 
 from ...model.coordinates import time
+from ...model.space import in_numbers, moved_symbols, number_rates, numbers, retracted
 from ...model.system import System
 from ...symbolic import Fast, fast, gradient, magnitude, substitute
 from ...waist.stepmap import Block, StepMap, pointwise
@@ -28,8 +29,11 @@ from .lagrange import (
 
 def _map(system: System, name: str, by: str, outputs: Mapping[str, Fast], *blocks: Block) -> StepMap:
     second = [getattr(q, by).name for q in system.coordinates]
-    inputs = [*(q.name for q in system.coordinates), *second, *(S.name for S in system.entropies), time.name]
-    return pointwise(f"{system.name}, {name}", inputs, [p.name for p in system.parameters], outputs, blocks)
+    q = system.coordinates
+    inputs = [*numbers(q), *second, *(S.name for S in system.entropies), time.name]
+    held = {key: in_numbers(e, q) for key, e in outputs.items()}
+    sought = [Block(b.unknowns, tuple(in_numbers(r, q) for r in b.residual), b.guess) for b in blocks]
+    return pointwise(f"{system.name}, {name}", inputs, [p.name for p in system.parameters], held, sought)
 
 
 def quantity_map(system: System, quantities: Mapping[str, Any]) -> StepMap:
@@ -94,7 +98,8 @@ def legendre_map(system: System, project: bool) -> StepMap:
     entries = [*block.residual, *map(magnitude, block.residual), *(d for row in block.jacobian for d in row)]
     plain = _map(system, "Legendre", "momentum", {f"entry.{i}": fast(0) for i in range(len(entries))})
     outputs = {f"entry.{i}": e for i, e in enumerate(entries)}
-    return pointwise(plain.name, [*plain.state, *block.unknowns], plain.parameters, outputs)
+    held = {name: in_numbers(e, system.coordinates) for name, e in outputs.items()}
+    return pointwise(plain.name, [*plain.state, *block.unknowns], plain.parameters, held)
 
 
 @lru_cache(maxsize=64)
@@ -120,15 +125,18 @@ def rate_map(system: System, quantities: Mapping[str, Any]) -> StepMap:
     for name, e in quantities.items():
         slopes = zip(gradient(e, system.entropies), warming, strict=True)
         outputs[name] = sum((d * r for d, r in slopes), start=total_derivative(fast(e), system.coordinates))
-    return pointwise(f"{system.name}, rates", motion.state, motion.parameters, outputs, motion.blocks)
+    held = {name: in_numbers(e, system.coordinates) for name, e in outputs.items()}
+    return pointwise(f"{system.name}, rates", motion.state, motion.parameters, held, motion.blocks)
 
 
 @lru_cache(maxsize=64)
 def flow_map(system: System) -> StepMap:
-    """(q, v, S, t) -> accelerations and rates of the entropies: what an adaptive solver integrates."""
+    """(q, v, S, t) -> rates of the numbers, accelerations, rates of the entropies: what an adaptive solver integrates."""
     sought = [q.ddot for q in system.coordinates] + list(multipliers(system))
     block = Block(tuple(s.name for s in sought), tuple(motion_residual(system)))
-    outputs = {q.ddot.name: fast(q.ddot) for q in system.coordinates}
+    places = zip(numbers(system.coordinates), number_rates(system.coordinates), strict=True)
+    outputs = {f"{name}.rate": rate for name, rate in places}
+    outputs |= {q.ddot.name: fast(q.ddot) for q in system.coordinates}
     outputs |= {S.dot.name: rate for S, rate in zip(system.entropies, entropy_rates(system), strict=True)}
     return _map(system, "flow", "dot", outputs, block)
 
@@ -152,9 +160,9 @@ def admissible_map(system: System) -> StepMap:
     velocity at that position: p(v') + nu_a omega^a = p(v), A v' + b = 0. Both matrices are that of the motion itself.
     """
     q, v = system.coordinates, system.velocities
-    marked = {s: fast(f"{s.name}.near") for s in (*q, *v, *multipliers(system))}
+    sought = {s: fast(f"{s.name}.near") for s in (*v, *multipliers(system))}
     offset = [fast(f"{c.name}.offset") for c in q]
-    moved = {c: fast(c) + d for c, d in zip(q, offset, strict=True)} if system.holonomic else {}
+    moved = moved_symbols(q, offset) if system.holonomic else {}
     blocks = []
     if system.holonomic:
         balance = [
@@ -169,13 +177,13 @@ def admissible_map(system: System) -> StepMap:
         ]
         names = (*(d.name for d in offset), *(m.name for m in multipliers(system)))
         blocks.append(Block(names, (*balance, *rows)))
-    sought = {s: x for s, x in marked.items() if s not in q}
     pairs = zip(momenta(system), reaction(system), strict=True)
     kept = [substitute(substitute(p + r, sought) - p, moved) for p, r in pairs]
     forms = [substitute(substitute(c.velocity_form(q), sought), moved) for c in system.constraints]
     guess = (*map(fast, v), *(fast(0) for _ in system.constraints))
     blocks.append(Block(tuple(x.name for x in sought.values()), (*kept, *forms), guess))
-    outputs = {c.name: moved.get(c, fast(c)) for c in q} | {s.name: sought[s] for s in v}
+    places = retracted(q, offset, fast(1)) if system.holonomic else [fast(name) for name in numbers(q)]
+    outputs = dict(zip(numbers(q), places, strict=True)) | {s.name: sought[s] for s in v}
     return _map(system, "nearest admissible state", "dot", outputs, *blocks)
 
 

@@ -12,6 +12,7 @@ from ....decide.zero import vanishes
 from ....discrete.system import DiscreteSystem
 from ....errors import ModelError
 from ....methods.base import Method
+from ....model.space import lines_only
 from ....model.system import System
 from ....run.extent import failed_lanes, has_steps, shortfall, span
 from ....run.trajectory import Trajectory
@@ -43,6 +44,7 @@ def audit(run: Trajectory, invariants: Mapping[str, Any] | None = None, seconds:
     title = f"{by}, h = {run.h:g}, {span(run)}{lanes}"
     computed, failed = shortfall(run), bool(failed_lanes(run))
     if isinstance(run.system, DiscreteSystem):
+        lines_only(run.system, "audit")
         return Audit(title, tuple(_discrete_rows(run, run.system)), 0, computed, failed)
     searched = found_integrals(run.system, seconds)
     rows = [*_rows(run, run.system, searched), *_claimed(run, invariants or {})]

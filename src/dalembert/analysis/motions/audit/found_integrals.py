@@ -7,6 +7,7 @@ from functools import lru_cache
 
 from ....decide.budget import BudgetSpentError, _limited
 from ....errors import DalembertError
+from ....model.space import rotations
 from ....model.system import System
 from ....theory.conserved.energy_and_momenta import Integral
 from ....theory.conserved.first_integrals import first_integrals
@@ -27,7 +28,7 @@ class Found:
 @lru_cache(maxsize=64)
 def found_integrals(system: System, seconds: float) -> Found:
     """What is found in so many seconds; energies and momenta are read off if that is too short for a search."""
-    if system.entropies:
+    if system.entropies or rotations(system.coordinates):
         return Found()  # the search is for mechanical systems; the two laws are audited instead
     if seconds <= 0:
         return _read_off(system, "")

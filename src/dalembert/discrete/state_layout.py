@@ -1,0 +1,47 @@
+"""The layout of the step maps of a mechanical system: positions, momenta or velocities, entropies, multipliers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ..model.coordinates import Coordinate, multiplier
+from ..model.space import factors
+from ..waist.layout import Layout, Segment, segments
+
+
+def state_layout(system: Any, velocities: Sequence[Sequence[str]] = ()) -> Layout:
+    """The layout of a step of a System or a DiscreteSystem; `velocities` are lists of unknowns, one per coordinate each.
+
+    What a step does not contain is no harm: names are always looked for among those that there are.
+    """
+    q = tuple(system.coordinates)
+    owners = [c.owner for c in q]
+    found = [
+        *(Segment("position", f.name, tuple(f.numbers)) for f in factors(q)),
+        *segments("momentum", owners, [c.momentum.name for c in q]),
+        *segments("velocity", owners, [c.dot.name for c in q]),
+        *(Segment("entropy", S.name, (S.name,)) for S in system.entropies),
+        *(Segment("rate", S.name, (f"{S.name}.step",)) for S in system.entropies),
+    ]
+    for a in range(1, len(system.constraints) + 1):
+        found += [
+            Segment("multiplier", str(a), (multiplier(a).name,)),
+            Segment("constraint", str(a), (f"constraint.{a}",)),
+        ]
+    for names in velocities:
+        found += segments("velocity", owners, names)
+    return Layout(tuple(found))
+
+
+def velocity_columns(layout: Layout, coordinates: Sequence[Coordinate], names: Sequence[str]) -> list[int | None]:
+    """For each name the number of the coordinate whose velocity within the step it is; None of anything else."""
+    offset: dict[str, int] = {}
+    for i, c in enumerate(coordinates):
+        offset.setdefault(c.owner, i)
+    found: list[int | None] = []
+    for name in names:
+        place = layout.find(name)
+        known = place is not None and place[0].role == "velocity"
+        found.append(offset[place[0].owner] + place[1] if place is not None and known else None)
+    return found

@@ -1,0 +1,249 @@
+"""The configuration space: a product of factors, each of which knows its own numbers, frame and retraction.
+
+A line is one number, and its coordinate is its own frame. A rotation is held by four numbers and has three directions.
+The coordinates of a system are the directions of all factors in turn; functions here take them and ask the factors.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+import sympy
+from numpy.typing import NDArray
+
+from ..errors import ModelError
+from ..symbolic import Fast, fast, gradient, slow, substitute
+from .coordinates import Coordinate, Direction
+from .rotation import Rotation
+
+Array = NDArray[Any]
+
+
+class Line:
+    """The factor of an ordinary coordinate: one number, whose retraction is addition."""
+
+    def __init__(self, coordinate: Coordinate):
+        self.coordinate, self.name = coordinate, coordinate.name
+        self.directions: tuple[Coordinate, ...] = (coordinate,)
+        self.numbers: tuple[str, ...] = (coordinate.name,)
+        self.entries: tuple[Any, ...] = (coordinate,)
+
+    def in_numbers(self) -> dict[Any, Fast]:
+        """The coordinate is its own number."""
+        return {}
+
+    def rates(self) -> list[Fast]:
+        """x.dot."""
+        return [fast(self.coordinate.dot)]
+
+    def slopes(self, k: int) -> dict[Any, Fast]:
+        """dx/dx = 1."""
+        return {fast(self.coordinate): fast(1)}
+
+    def gyroscopic(self, momenta: Sequence[Fast]) -> list[Fast]:
+        """Coordinate fields commute."""
+        return [fast(0)]
+
+    def retracted(self, xi_over_h: Sequence[Fast], h: Fast) -> list[Fast]:
+        """x + h V."""
+        return [fast(self.coordinate) + h * xi_over_h[0]]
+
+    def moved_entries(self, beta: Fast, xi: Sequence[Fast]) -> dict[Any, Fast]:
+        """x + beta xi."""
+        return {fast(self.coordinate): fast(self.coordinate) + beta * xi[0]}
+
+    def start_shift(self, xi: Sequence[Fast], u: Sequence[Fast]) -> list[Fast]:
+        """u: if the first point is moved by -u, the second is farther away by u."""
+        return [u[0]]
+
+    def transport(self, xi: Sequence[Fast], p: Sequence[Fast]) -> list[Fast]:
+        """Components of a vector do not change along a line."""
+        return [fast(0)]
+
+    def moved(self, numbers: Array, xi: Array) -> Array:
+        """x + xi."""
+        return numbers + xi
+
+    def difference(self, first: Array, second: Array) -> Array:
+        """x1 - x0."""
+        return second - first
+
+
+Factor = Line | Rotation
+
+
+@lru_cache(maxsize=256)
+def factors(coordinates: tuple[Coordinate, ...]) -> tuple[Factor, ...]:
+    """The factors that the coordinates of a system belong to, in order."""
+    found: dict[str, Factor] = {}
+    for q in coordinates:
+        found.setdefault(q.owner, Rotation(q.owner) if isinstance(q, Direction) else Line(q))
+    return tuple(found.values())
+
+
+def rotations(coordinates: Iterable[Coordinate]) -> tuple[Rotation, ...]:
+    """The factors that are rotations."""
+    return tuple(f for f in factors(tuple(coordinates)) if isinstance(f, Rotation))
+
+
+def lines_only(system: Any, role: str) -> None:
+    """Refuse a system with rotations, for functions that take lines only."""
+    if turning := rotations(system.coordinates):
+        raise ModelError(
+            f"{role}: {system.name!r} has the rotation {turning[0].name}. Expected a system whose coordinates are numbers; "
+            f"state the rotation by angles for this."
+        )
+
+
+def flattened(given: Any) -> Any:
+    """A list of coordinates with the directions of a rotation in place of it."""
+    if isinstance(given, Rotation):
+        return given.directions
+    if not isinstance(given, list | tuple):
+        return given
+    return [d for q in given for d in (q.directions if isinstance(q, Rotation) else (q,))]
+
+
+def numbers(coordinates: Sequence[Coordinate]) -> list[str]:
+    """The names of the numbers that hold a position."""
+    return [name for f in factors(tuple(coordinates)) for name in f.numbers]
+
+
+def position_symbols(coordinates: Sequence[Coordinate]) -> list[Any]:
+    """The symbols by which expressions depend on the position: coordinates of lines, entries of matrices."""
+    return [s for f in factors(tuple(coordinates)) for s in f.entries]
+
+
+@lru_cache(maxsize=256)
+def _substitution(coordinates: tuple[Coordinate, ...]) -> dict[Any, Fast]:
+    return {s: e for f in factors(coordinates) for s, e in f.in_numbers().items()}
+
+
+def in_numbers(expression: Any, coordinates: Sequence[Coordinate]) -> Fast:
+    """An expression in terms of the numbers that hold a position."""
+    places = _substitution(tuple(coordinates))
+    return substitute(expression, places) if places else fast(expression)
+
+
+def slopes(expression: Any, coordinates: Sequence[Coordinate]) -> list[Fast]:
+    """The derivatives X_j of an expression along the directions of the frame; of lines the partial derivatives."""
+    if not rotations(coordinates):
+        return gradient(expression, coordinates)
+    found: list[Fast] = []
+    for f in factors(tuple(coordinates)):
+        if isinstance(f, Line):
+            found += gradient(expression, f.directions)
+            continue
+        partial = dict(zip(map(fast, f.entries), gradient(expression, f.entries), strict=True))
+        for k in range(len(f.directions)):
+            found.append(sum((partial[e] * d for e, d in f.slopes(k).items()), start=fast(0)))
+    return found
+
+
+def gyroscopic(momenta: Sequence[Fast], coordinates: Sequence[Coordinate]) -> list[Fast]:
+    """c^k_ij w^i p_k, one per direction: what structure functions of the frame add to the equations."""
+    found: list[Fast] = []
+    for f in factors(tuple(coordinates)):
+        found += f.gyroscopic(momenta[len(found) : len(found) + len(f.directions)])
+    return found
+
+
+def directional(expression: sympy.Expr, coordinates: Sequence[Coordinate]) -> tuple[sympy.Expr, ...]:
+    """The same derivatives of a SymPy expression."""
+    if not rotations(coordinates):
+        return tuple(expression.diff(q) for q in coordinates)
+    symbols = [*position_symbols(coordinates), *(q.dot for q in coordinates), *expression.free_symbols]
+    return tuple(slow(d, symbols) for d in slopes(expression, coordinates))
+
+
+def parts(coordinates: Sequence[Coordinate], values: Sequence[Any]) -> list[tuple[Factor, list[Any]]]:
+    """Values, one per direction, by factor."""
+    found, at = [], 0
+    for f in factors(tuple(coordinates)):
+        found.append((f, list(values[at : at + len(f.directions)])))
+        at += len(f.directions)
+    return found
+
+
+def moved_symbols(coordinates: Sequence[Coordinate], xi: Sequence[Fast], beta: Any = 1) -> dict[Any, Fast]:
+    """What stands for every symbol of a position after a displacement, or a fraction of it."""
+    return {s: e for f, x in parts(coordinates, xi) for s, e in f.moved_entries(fast(beta), x).items()}
+
+
+def retracted(coordinates: Sequence[Coordinate], rates: Sequence[Fast], h: Fast) -> list[Fast]:
+    """The numbers of the position after a step of h with these velocities."""
+    return [e for f, x in parts(coordinates, rates) for e in f.retracted(x, h)]
+
+
+def number_rates(coordinates: Sequence[Coordinate]) -> list[Fast]:
+    """The rates of the numbers that hold a position, by the velocities."""
+    return [rate for f in factors(tuple(coordinates)) for rate in f.rates()]
+
+
+def differences(coordinates: Sequence[Coordinate], first: Array, second: Array) -> Array:
+    """The displacements, one per direction, that lead from some positions to others; (..., numbers) -> (..., directions)."""
+    found, at = [], 0
+    for f in factors(tuple(coordinates)):
+        part = slice(at, at + len(f.numbers))
+        found.append(f.difference(first[..., part], second[..., part]))
+        at += len(f.numbers)
+    return np.concatenate(found, axis=-1)
+
+
+def moved_numbers(coordinates: Sequence[Coordinate], held: Array, xi: Array) -> Array:
+    """The numbers of positions after displacements: (..., numbers), (..., directions) -> (..., numbers)."""
+    found, at, k = [], 0, 0
+    for f in factors(tuple(coordinates)):
+        n, m = len(f.numbers), len(f.directions)
+        found.append(f.moved(held[..., at : at + n], xi[..., k : k + m]))
+        at, k = at + n, k + m
+    return np.concatenate(found, axis=-1)
+
+
+def per_number(coordinates: Sequence[Coordinate], sizes: Array) -> Array:
+    """Sizes of displacements as sizes of the changes of the numbers that hold a position."""
+    found: list[Array] = []
+    for f, x in parts(coordinates, sizes.tolist()):
+        found.append(np.array(x) if isinstance(f, Line) else np.full(len(f.numbers), np.linalg.norm(x) / 2))
+    return np.concatenate(found)
+
+
+def by_direction(coordinates: Sequence[Coordinate], held: Array) -> Array:
+    """The positions of lines, one per direction; 0 for directions of groups, where a position is not a displacement."""
+    found, at = [], 0
+    for f in factors(tuple(coordinates)):
+        part = held[..., at : at + len(f.numbers)]
+        found.append(part if isinstance(f, Line) else np.zeros((*part.shape[:-1], len(f.directions))))
+        at += len(f.numbers)
+    return np.concatenate(found, axis=-1)
+
+
+def fraction_of_step(coordinates: Sequence[Coordinate], position: Mapping[Any, Fast]) -> dict[str, Fast]:
+    """For each rotation the beta of a position (1 - beta) q0 + beta q1, as a rule for lines has written it.
+
+    A rule may take any point between the two ends; other functions of them have no meaning on a group.
+    """
+    found: dict[str, Fast] = {}
+    for R in rotations(coordinates):
+        shares = set()
+        for d in R.directions:
+            ends = fast(d.at(0)), fast(d.at(1))
+            first, second = gradient(position[d], ends)
+            rest = position[d] - first * ends[0] - second * ends[1]
+            if rest.expand() != 0 or (first + second).expand() != 1:
+                raise ModelError(_no_fraction(R))
+            shares.add(second.expand())
+        if len(shares) != 1:
+            raise ModelError(_no_fraction(R))
+        found[R.name] = shares.pop()
+    return found
+
+
+def _no_fraction(R: Rotation) -> str:
+    return (
+        f"the rule does not apply to the rotation {R.name}: it evaluates the system at a point that is not of the form "
+        f"(1 - b) q0 + b q1 with one number b for all its directions. Use Midpoint() or midpoint_map."
+    )

@@ -1,0 +1,59 @@
+"""What the numbers of a step map are: segments of names, each with a role and an owner.
+
+Whoever wants positions, momenta or multipliers asks for the role. Nobody counts columns or takes names apart.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+Role = Literal["position", "velocity", "momentum", "entropy", "rate", "multiplier", "constraint", "near"]
+"""Of a state: position, momentum, velocity, entropy, multiplier. Of unknowns: the velocity (or the rate of an entropy)
+within the step. Of outputs: multiplier, constraint (its residual), near (a velocity near that of the node)."""
+
+
+class Segment(NamedTuple):
+    """Names that belong together: the numbers of one role of one factor of the configuration space, or of one constraint."""
+
+    role: Role
+    owner: str
+    names: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Layout:
+    """The segments of a step map, or of the records of a run; names that are in none are carried along."""
+
+    segments: tuple[Segment, ...] = ()
+
+    def of(self, role: Role, among: Sequence[str]) -> list[str]:
+        """The names of a role among some others, in the order of the segments."""
+        known = set(among)
+        return [name for s in self.segments if s.role == role for name in s.names if name in known]
+
+    def places(self, role: Role, among: Sequence[str]) -> list[int]:
+        """Where the names of a role are among others."""
+        at = {name: k for k, name in enumerate(among)}
+        return [at[name] for name in self.of(role, among)]
+
+    def find(self, name: str) -> tuple[Segment, int] | None:
+        """The segment that a name belongs to, and its place there."""
+        return next(((s, s.names.index(name)) for s in self.segments if name in s.names), None)
+
+    def extended(self, *segments: Segment) -> Layout:
+        """The layout with more segments."""
+        return Layout((*self.segments, *segments))
+
+
+NO_LAYOUT = Layout()
+"""That of a map of which nothing is asked by role."""
+
+
+def segments(role: Role, owners: Iterable[str], names: Iterable[str]) -> tuple[Segment, ...]:
+    """Segments of one role: each name with its owner, those of one owner together."""
+    found: dict[str, list[str]] = {}
+    for owner, name in zip(owners, names, strict=True):
+        found.setdefault(owner, []).append(name)
+    return tuple(Segment(role, owner, tuple(group)) for owner, group in found.items())
