@@ -141,6 +141,10 @@ class Coordinate(_Mark):
         return _derived(Slot, f"{self.name}.at({slot})")
 
 
+TURNS = ("turn1", "turn2", "turn3")
+"""How the directions of a rotation R are called: R.turn1, R.turn2, R.turn3."""
+
+
 class Direction(Coordinate):
     """A direction in which a point of a group can move, `R.turn1`: it has a velocity, a momentum and slots, but no value.
 
@@ -164,25 +168,6 @@ class Direction(Coordinate):
         return rf"\theta_{{{latex},{self.number + 1}}}", f"{pretty_symbol(self.owner)}.turn{self.number + 1}", self.name
 
 
-class Entry(_Mark):
-    """An entry of the matrix of a group coordinate: `R[0, 2]`, called R.entry02."""
-
-    __slots__ = ()
-
-    @property
-    def owner(self) -> str:
-        """The name of the group coordinate."""
-        return self.name.split(".")[0]
-
-    def _render(self) -> tuple[str, str, str]:
-        i, j = self.name[-2:]
-        return (
-            indexed(self.owner, f"{int(i) + 1}{int(j) + 1}"),
-            f"{pretty_symbol(self.owner)}[{i},{j}]",
-            f"{self.owner}[{i}, {j}]",
-        )
-
-
 class Entropy(Coordinate):
     """The entropy of a body: `S`, with its rate `S.dot` and the slots `S.at(0)`, `S.at(1)`; it has no momentum."""
 
@@ -197,8 +182,8 @@ class _Derived(_Mark):
     @property
     def coordinate(self) -> Coordinate:
         """The coordinate this symbol belongs to."""
-        base = self.name.rpartition(".")[0]
-        return Direction(base) if "." in base else Coordinate(base)
+        owner, *rest = self.name.split(".")
+        return Direction(f"{owner}.{rest[0]}") if rest[0] in TURNS else Coordinate(owner)
 
     def _turning(self, latex: str, plain: str) -> tuple[str, str, str] | None:
         """How a component in the frame of a group coordinate is rendered; None of a line."""

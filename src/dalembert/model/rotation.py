@@ -19,15 +19,35 @@ import numpy as np
 import sympy
 from numpy.typing import NDArray
 from sympy import Symbol
+from sympy.printing.pretty.pretty_symbology import pretty_symbol
 
 from ..errors import ModelError, StartError, told
 from ..symbolic import Fast, fast
-from .coordinates import Direction, Entry, check_name
+from .coordinates import TURNS, Direction, _Mark, check_name, indexed
 
 Array = NDArray[Any]
 
 NOT_A_ROTATION = 1e-9
 """How far the columns of a given matrix may be from orthonormal; entries of rotations are of size one, whatever the units."""
+
+
+class Entry(_Mark):
+    """An entry of the matrix of a group coordinate: `R[0, 2]`, called R.entry02."""
+
+    __slots__ = ()
+
+    @property
+    def owner(self) -> str:
+        """The name of the group coordinate."""
+        return self.name.split(".")[0]
+
+    def _render(self) -> tuple[str, str, str]:
+        i, j = self.name[-2:]
+        return (
+            indexed(self.owner, f"{int(i) + 1}{int(j) + 1}"),
+            f"{pretty_symbol(self.owner)}[{i},{j}]",
+            f"{self.owner}[{i}, {j}]",
+        )
 
 
 class Components(tuple[Any, ...]):
@@ -65,7 +85,7 @@ class Rotation:
     @cached_property
     def directions(self) -> tuple[Direction, ...]:
         """The three directions of motion: turning about each axis of the body."""
-        return tuple(Direction(f"{self.name}.turn{k}") for k in (1, 2, 3))
+        return tuple(Direction(f"{self.name}.{turn}") for turn in TURNS)
 
     @property
     def omega(self) -> Components:

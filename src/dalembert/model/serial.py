@@ -19,7 +19,7 @@ from sympy.core.assumptions import _assume_defined
 from ..errors import ModelError
 from . import coordinates as symbols
 from .packed import EXPANDED, SYMBOL, Packed, parsed, refuse
-from .rotation import Rotation
+from .rotation import Entry, Rotation
 from .space import flattened
 from .system import System
 
@@ -29,7 +29,7 @@ _SYMBOLS = {
         symbols.Coordinate,
         symbols.Entropy,
         symbols.Velocity,
-        symbols.Entry,
+        Entry,
         symbols.Parameter,
         symbols.Slot,
         symbols._Time,

@@ -69,7 +69,7 @@ class System:
     def __init__(
         self,
         name: str,
-        coordinates: Sequence[Coordinate],
+        coordinates: Sequence[Coordinate | Rotation],
         *,
         kinetic: Any = None,
         potential: Any = None,

@@ -121,9 +121,9 @@ def _rotations(coordinates: Sequence[Coordinate], given: Values) -> tuple[dict[A
     """What is given for lines, and the numbers of rotations and the components of their velocities and momenta by name."""
     plain, turned = dict(given), dict[str, Array]()
     for R in rotations(coordinates):
-        for key in (R, R.name):
-            if key in plain:
-                matrix = reals(plain.pop(key), f"start: {R.name}", StartError, "Give a 3 x 3 rotation matrix.")
+        for name in (R, R.name):
+            if name in plain:
+                matrix = reals(plain.pop(name), f"start: {R.name}", StartError, "Give a 3 x 3 rotation matrix.")
                 turned |= dict(zip(R.numbers, np.moveaxis(R.read(matrix), -1, 0), strict=True))
         if set(R.numbers) <= set(plain):  # the state at an event, as `Crossing.start` gives it
             turned |= {name: reals(plain.pop(name), f"start: {name}", StartError) for name in R.numbers}

@@ -19,8 +19,8 @@ from ..engine.status import Status
 from ..errors import ModelError, ModelWarning
 from ..methods.base import Method
 from ..model import checks
-from ..model.coordinates import Entry, multiplier, time
-from ..model.rotation import Rotation
+from ..model.coordinates import multiplier, time
+from ..model.rotation import Entry, Rotation
 from ..model.space import differences, factors, numbers, position_symbols
 from ..model.system import System
 from ..theory.motion import state_maps as maps
