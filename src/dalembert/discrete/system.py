@@ -18,10 +18,11 @@ from ..model import checks
 from ..model import heat as thermal
 from ..model.bodies.assembly import system_of
 from ..model.constraints import variation
-from ..model.coordinates import Coordinate, Direction, Entropy, Parameter, step, time
-from ..model.space import fraction_of_step, lines_only, moved_symbols, rotations
+from ..model.coordinates import Coordinate, Entropy, Parameter, step, time
+from ..model.space import lines_only, moved_symbols
 from ..model.system import System
 from ..symbolic import LONGEST, Fast, Vector, fast, gradient, slow, substitute, vector
+from .group_steps import displaced, from_start, places
 from .maps import Density, Discretisation, check_map
 
 if TYPE_CHECKING:
@@ -339,28 +340,10 @@ def _density(expression: Any, q: Sequence[Coordinate]) -> Density:
     """An expression in (q, v, t) as a function that substitutes."""
 
     def value(position: Vector, velocity: Vector, instant: Fast) -> Fast:
-        places = _places(q, position) | {c.dot: velocity[i] for i, c in enumerate(q)}
-        return _from_start(substitute(expression, {**places, time: instant}), q)
+        known = places(q, position) | {c.dot: velocity[i] for i, c in enumerate(q)}
+        return from_start(substitute(expression, {**known, time: instant}), q)
 
     return value
-
-
-def _places(q: Sequence[Coordinate], position: Vector) -> dict[Any, Fast]:
-    """What stands for every symbol of a position that a rule has written with the slots."""
-    given = {c: position[i] for i, c in enumerate(q)}
-    shares = fraction_of_step(q, given)
-    if not shares:
-        return given
-    turned: dict[Any, Fast] = {}
-    for R in rotations(q):
-        turned |= R.moved_entries(shares[R.name], [fast(d.at(1)) for d in R.directions])
-    return {c: x for c, x in given.items() if not isinstance(c, Direction)} | turned
-
-
-def _from_start(e: Fast, q: Sequence[Coordinate]) -> Fast:
-    """The slots of a rotation are displacements from the first position, which is its own origin."""
-    origin = {d.at(0): 0 for R in rotations(q) for d in R.directions}
-    return substitute(e, origin) if origin else e
 
 
 def _discrete_forces(system: System, map: Discretisation, force: Sequence[Any]) -> tuple[tuple[Fast, ...], ...]:
@@ -375,29 +358,11 @@ def _discrete_forces(system: System, map: Discretisation, force: Sequence[Any]) 
     densities = [_density(f, whole) for f in force]
 
     def work(position: Vector, velocity: Vector, instant: Fast) -> Fast:
-        moved = _displaced(q, position, [
+        moved = displaced(q, position, [
             [d * s for d, s in zip(gradient(x, slots), displacements, strict=True)] for x in position
         ])  # fmt: skip
         return sum(f(position, velocity, instant) * d for f, d in zip(densities, moved[:n], strict=True))
 
     still = dict.fromkeys(displacements, 0)  # branches of kinked forces keep a displacement in sight otherwise
-    forces = tuple(_from_start(substitute(f, still), q) for f in gradient(_applied(map, work, whole), displacements))
+    forces = tuple(from_start(substitute(f, still), q) for f in gradient(_applied(map, work, whole), displacements))
     return forces[:n], forces[n : 2 * n], forces[2 * n :]
-
-
-def _displaced(q: Sequence[Coordinate], position: Vector, shares: list[list[Fast]]) -> list[Fast]:
-    """The displacement of a point of a step, in its own frame, by those of the ends, in theirs.
-
-    On a line they add up. The frame of a rotation turns on the way from either end to the point.
-    """
-    n, moved = len(q), [sum(row) for row in shares]
-    fractions = fraction_of_step(q, {c: position[i] for i, c in enumerate(q)})
-    for R in rotations(q):
-        beta, xi = fractions[R.name], [fast(d.at(1)) for d in R.directions]
-        first, rest = R.fraction(beta, xi), R.fraction(1 - beta, xi)
-        at = [q.index(d) for d in R.directions]
-        ends = [(shares[i][i], shares[i][n + i]) for i in at]
-        for k, i in enumerate(at):
-            turned = ((first[m][k] * a, rest[k][m] * b) for m, (a, b) in enumerate(ends))
-            moved[i] = sum((x + y for x, y in turned), start=fast(0))
-    return moved
