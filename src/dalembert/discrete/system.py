@@ -19,6 +19,7 @@ from ..model import heat as thermal
 from ..model.bodies.assembly import system_of
 from ..model.constraints import variation
 from ..model.coordinates import Coordinate, Entropy, Parameter, step, time
+from ..model.principle import DAlembert, Principle
 from ..model.system import System
 from ..symbolic import LONGEST, Fast, Vector, fast, gradient, slow, substitute, vector
 from .maps import Density, Discretisation, check_map
@@ -152,6 +153,11 @@ class DiscreteSystem:
         forces = (*self.external_minus, *self.external_plus, *self.force_interior, *rubs)
         rows = [a for row in self.variations for a in row]
         return (self.lagrangian, *forces, *rows, *self.constraints, *self.entropy_laws)
+
+    @property
+    def principle(self) -> Principle:
+        """How its constraints act: as those of the system it was made from; by its own one-forms otherwise."""
+        return DAlembert() if self.system is None else self.system.principle
 
     def interior_slots(self) -> list[Fast]:
         """The symbols of the interior positions: all coordinates of the first, then of the second."""
@@ -299,7 +305,7 @@ def discretise(system: System, map: Discretisation) -> DiscreteSystem:
     return DiscreteSystem._made(
         name=f"{system.name}, {type(map).__name__}",
         coordinates=q,
-        lagrangian=rule(system.lagrangian),
+        lagrangian=rule(system.principle.lagrangian(system)),
         **_all_forces(minus, plus, [r[0] for r in rubs], [r[1] for r in rubs]),
         variations=tuple(tuple(fast(a) for a in w) for w in system.variations),
         constraints=tuple(

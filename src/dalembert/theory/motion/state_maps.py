@@ -21,7 +21,6 @@ from .lagrange import (
     momenta,
     motion_residual,
     multipliers,
-    reaction,
     total_derivative,
 )
 
@@ -74,7 +73,7 @@ def legendre_block(system: System, project: bool) -> Block:
     p = [fast(q.momentum) for q in system.coordinates]
     if not project:
         return Block(names, tuple(a - b for a, b in zip(p, momenta(system), strict=True)))
-    rows = zip(p, momenta(system), reaction(system), strict=True)
+    rows = zip(p, momenta(system), system.principle.impulse(system), strict=True)
     balance = [a - b - r for a, b, r in rows]
     admissible = [fast(c.velocity_form(system.coordinates)) for c in system.constraints]
     return Block((*names, *(m.name for m in multipliers(system))), (*balance, *admissible))
@@ -159,7 +158,7 @@ def admissible_map(system: System) -> StepMap:
     if system.holonomic:
         balance = [
             sum((m * d for m, d in zip(row, offset, strict=True)), start=r)
-            for row, r in zip(mass_matrix(system), reaction(system), strict=True)
+            for row, r in zip(mass_matrix(system), system.principle.impulse(system), strict=True)
         ]
         rows = [
             substitute(c.expression, moved)
@@ -170,7 +169,7 @@ def admissible_map(system: System) -> StepMap:
         names = (*(d.name for d in offset), *(m.name for m in multipliers(system)))
         blocks.append(Block(names, (*balance, *rows)))
     sought = {s: x for s, x in marked.items() if s not in q}
-    pairs = zip(momenta(system), reaction(system), strict=True)
+    pairs = zip(momenta(system), system.principle.impulse(system), strict=True)
     kept = [substitute(substitute(p + r, sought) - p, moved) for p, r in pairs]
     forms = [substitute(substitute(c.velocity_form(q), sought), moved) for c in system.constraints]
     guess = (*map(fast, v), *(fast(0) for _ in system.constraints))
