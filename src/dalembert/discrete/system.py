@@ -27,6 +27,9 @@ from .maps import Density, Discretisation, check_map
 if TYPE_CHECKING:
     from .equations import DiscreteEquations
 
+INTERIOR = "it has constraints, which would have to hold at the interior points of the step too."
+"""Why a rule with interior points does not apply: reactions act at the nodes alone, and the order would be 2 at most."""
+
 
 @dataclass(frozen=True, init=False, repr=False)
 class DiscreteSystem:
@@ -169,6 +172,8 @@ class DiscreteSystem:
 
     @classmethod
     def _made(cls, **fields: Any) -> DiscreteSystem:
+        if fields["interior"] and fields["constraints"]:
+            raise ModelError(f"{fields['name']}: {INTERIOR} Use a rule without them, such as Midpoint().")
         made = cls.__new__(cls)
         made._put(**fields)
         return made

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Container, Mapping
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 from ..discrete.equations import step_map
 from ..discrete.maps import Density
-from ..discrete.system import DiscreteSystem, discretise
+from ..discrete.system import INTERIOR, DiscreteSystem, discretise
 from ..errors import MethodError
 from ..model.system import System
 from ..numbers import is_whole
@@ -81,6 +81,12 @@ class Method(ABC):
     degenerate_masses: ClassVar[bool] = False
     """Whether it takes mass matrices that are singular, where the constraints make up for it."""
 
+    carried_multipliers: ClassVar[bool] = False
+    """Whether it takes principles whose multipliers have a motion of their own and are part of the state."""
+
+    interior: ClassVar[tuple[Any, ...]] = ()
+    """The fractions of the step at which the method has positions of its own; constraints would have to hold there too."""
+
     carries: ClassVar[Literal["momentum", "velocity"]]
     """What the state holds besides positions."""
 
@@ -102,6 +108,10 @@ class Method(ABC):
     def _objection(self, system: System) -> str:
         if system.entropies and not self.thermal:
             return "it has entropies."
+        if system.constraints and self.interior:
+            return INTERIOR
+        if system.principle.carried(system) and not self.carried_multipliers:
+            return f"under {system.principle!r} its multipliers have a motion of their own."
         why = self.obstacle(system)
         if not why and system.constraints and not self.degenerate_masses and is_degenerate(system):
             return "its mass matrix is singular, and only the constraints determine its velocities."
@@ -146,6 +156,7 @@ class VariationalMethod(Method):
     constraints = True
     impulsive = True
     degenerate_masses = True
+    carried_multipliers = True
     carries = "momentum"
 
     def obstacle(self, system: System) -> str:

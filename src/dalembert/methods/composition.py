@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from functools import lru_cache
+from typing import Any
 
 from ..errors import MethodError
 from ..errors import told as cut
@@ -112,6 +113,16 @@ class Composition(Method):
     def degenerate_masses(self) -> bool:  # type: ignore[override]
         """As the composed method."""
         return self.method.degenerate_masses
+
+    @property
+    def carried_multipliers(self) -> bool:  # type: ignore[override]
+        """As the composed method."""
+        return self.method.carried_multipliers
+
+    @property
+    def interior(self) -> tuple[Any, ...]:  # type: ignore[override]
+        """As the composed method."""
+        return self.method.interior
 
     @property
     def carries(self) -> str:  # type: ignore[override]

@@ -6,7 +6,6 @@ from typing import Any, Literal
 
 from ..discrete.maps import Density
 from ..errors import MethodError, told
-from ..model.system import System
 from ..symbolic import Fast, Vector, fast
 from .base import VariationalMethod, is_size
 from .collocation import fraction, gauss_nodes, lagrange_polynomial, lobatto_nodes, value, weights
@@ -41,7 +40,7 @@ class Galerkin(VariationalMethod):
         return lobatto_nodes(self.degree + 1)
 
     @property
-    def interior(self) -> tuple[float, ...]:
+    def interior(self) -> tuple[float, ...]:  # type: ignore[override]
         """Where in the step the positions lie that only this step has."""
         return tuple(map(float, self._nodes[1:-1]))
 
@@ -58,10 +57,6 @@ class Galerkin(VariationalMethod):
             v = sum(((x - q0) / h * fast(w) for x, (_, w) in zip(others, shape, strict=True)), start=q0 * 0)
             total += h * fast(fraction(b)) * L(q, v, t + fast(fraction(c)) * h)
         return total
-
-    def obstacle(self, system: System) -> str:
-        """Constraints would have to hold inside the step too."""
-        return "it has constraints." if system.constraints else ""
 
     def __repr__(self) -> str:
         return f"Galerkin({self.degree})" if self.quadrature == "gauss" else f"Galerkin({self.degree}, 'lobatto')"

@@ -113,6 +113,10 @@ class GivenVariations(Principle):
         return self.rows
 
 
+SAVED: dict[str, type[Principle]] = {"DAlembert": DAlembert, "GivenVariations": GivenVariations}
+"""The principles that files can hold, by the names they have there."""
+
+
 def principle_of(given: Any, rows: Rows | None, constraints: Sequence[Constraint]) -> Principle:
     """The principle that the arguments `principle` and `variations` of a system say; `rows` are those of the variations."""
     if given is not None and not isinstance(given, Principle):

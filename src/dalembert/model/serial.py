@@ -19,6 +19,7 @@ from sympy.core.assumptions import _assume_defined
 from ..errors import ModelError
 from . import coordinates as symbols
 from .packed import EXPANDED, SYMBOL, Packed, parsed, refuse
+from .principle import SAVED, GivenVariations, Principle
 from .system import System
 
 _SYMBOLS = {
@@ -113,15 +114,26 @@ def dumps(system: System) -> str:
         "forces": {c.name: typed(f) for c, f in zip(q, system.forces, strict=True)},
         "dissipation": typed(system.dissipation),
         "constraints": [typed(c.expression) for c in system.constraints],
-        "variations": [typed(w) for w in rows] if system.has_own_variations else None,
+        "variations": [typed(w) for w in rows] if isinstance(system.principle, GivenVariations) else None,
+        "principle": _name(system.principle),
     }
     _checked(data)
     return json.dumps(data)
 
 
+def _name(principle: Principle) -> str:
+    """The name of a principle in files."""
+    name = type(principle).__name__
+    if SAVED.get(name) is not type(principle):
+        raise ModelError(f"the principle {principle!r} cannot be saved. Files hold {' and '.join(SAVED)}.")
+    return name
+
+
 def loads(text: str) -> System:
     """The system that `dumps` made the text from; a ModelError if the data are no system."""
     data = parsed(text)
+    if isinstance(data, dict) and "principle" not in data:  # as files were written before there was a choice
+        data["principle"] = "DAlembert" if data.get("variations") is None else "GivenVariations"
     size = _checked(data).nodes
     return System(
         data["name"],
@@ -132,6 +144,7 @@ def loads(text: str) -> System:
         dissipation=unpack(data["dissipation"]),
         constraints=[unpack(c) for c in data["constraints"]],
         variations=None if data["variations"] is None else [unpack(w) for w in data["variations"]],
+        principle=SAVED[data["principle"]]() if data["variations"] is None else None,
         _by_value=size <= CHECKED,
     )
 
@@ -152,7 +165,9 @@ def _thermal(data: Any, coordinates: list[str]) -> dict[str, Any]:
 
 def _checked(data: Any) -> Packed:
     """Raise a ModelError if the data are not those of a system."""
-    expected = ("name", "coordinates", "energies", "thermal", "forces", "dissipation", "constraints", "variations")
+    expected = (
+        "name", "coordinates", "energies", "thermal", "forces", "dissipation", "constraints", "variations", "principle",
+    )  # fmt: skip
     fields(data, expected, "a system")
     text(data["name"])
     q, packed = names(data["coordinates"]), Packed(_symbol)
@@ -165,8 +180,15 @@ def _checked(data: Any) -> Packed:
     for e in (*energies.values(), *data["forces"].values(), data["dissipation"]):
         packed.expression(e)
     rows = [*listed(data["constraints"])]
-    if data["variations"] is not None:
+    given = data["variations"] is not None
+    if given:
         rows += listed(data["variations"], len(rows))
+    if text(data["principle"]) not in SAVED or given != (data["principle"] == "GivenVariations"):
+        raise ModelError(
+            f"the system in the file has the principle {data['principle'][:40]!r}, {'with' if given else 'without'} "
+            f"variations. Expected GivenVariations with variations, or {' or '.join(n for n in SAVED if n != 'GivenVariations')} "
+            f"without."
+        )
     for e in rows:
         packed.expression(e, EXPANDED)
     if data["thermal"] is not None:
