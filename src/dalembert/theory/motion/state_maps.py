@@ -1,13 +1,16 @@
 """Quantities of a system at a point of its state space, each as a map the engine can compile.
 
-Inputs are positions, velocities (or momenta), entropies and time, in that order.
+Inputs are positions, velocities (or momenta), entropies and time, in that order. Maps that depend on multipliers which the
+principle of the system carries in the state take them before time.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from typing import Any
+
+from sympy import Symbol
 
 from ...model.coordinates import time
 from ...model.system import System
@@ -21,13 +24,17 @@ from .lagrange import (
     momenta,
     motion_residual,
     multipliers,
+    reaction,
     total_derivative,
 )
 
 
-def _map(system: System, name: str, by: str, outputs: Mapping[str, Fast], *blocks: Block) -> StepMap:
+def _map(
+    system: System, name: str, by: str, outputs: Mapping[str, Fast], *blocks: Block, held: Iterable[Symbol] = ()
+) -> StepMap:
     second = [getattr(q, by).name for q in system.coordinates]
-    inputs = [*(q.name for q in system.coordinates), *second, *(S.name for S in system.entropies), time.name]
+    others = [s.name for s in (*system.entropies, *held, time)]
+    inputs = [*(q.name for q in system.coordinates), *second, *others]
     return pointwise(f"{system.name}, {name}", inputs, [p.name for p in system.parameters], outputs, blocks)
 
 
@@ -40,6 +47,14 @@ def quantity_map(system: System, quantities: Mapping[str, Any]) -> StepMap:
 def momentum_map(system: System) -> StepMap:
     """(q, v, t) -> p."""
     return quantity_map(system, {q.momentum.name: p for q, p in zip(system.coordinates, momenta(system), strict=True)})
+
+
+@lru_cache(maxsize=64)
+def carried_momentum_map(system: System) -> StepMap:
+    """(q, v, t) -> the momenta that methods carry: those of the function that the principle makes stationary."""
+    p = gradient(system.principle.lagrangian(system), system.velocities)
+    outputs = {q.momentum.name: e for q, e in zip(system.coordinates, p, strict=True)}
+    return _map(system, "quantities", "dot", outputs, held=system.principle.carried(system))
 
 
 @lru_cache(maxsize=64)
@@ -108,7 +123,21 @@ def motion_map(system: System) -> StepMap:
     """(q, v, t) -> accelerations and multipliers."""
     sought = [q.ddot for q in system.coordinates] + list(multipliers(system))
     block = Block(tuple(s.name for s in sought), tuple(motion_residual(system)))
-    return _map(system, "motion", "dot", {s.name: fast(s) for s in sought}, block)
+    outputs = {s.name: fast(s) for s in sought}
+    return _map(system, "motion", "dot", outputs, block, held=system.principle.carried(system))
+
+
+@lru_cache(maxsize=64)
+def reaction_map(system: System) -> StepMap:
+    """(q, v, t) -> accelerations and multipliers; then the reaction, which is affine in the multipliers: its value where
+    they are zero, and for each multiplier its factors.
+    """
+    motion, forces, sought = motion_map(system), reaction(system), multipliers(system)
+    absent = dict.fromkeys(sought, 0)
+    rows = [[substitute(r, absent) for r in forces], *([gradient(r, [m])[0] for r in forces] for m in sought)]
+    outputs = {f"reaction.{a}.{i}": e for a, row in enumerate(rows) for i, e in enumerate(row)}
+    whole = {**motion.outputs, **outputs}
+    return pointwise(f"{system.name}, reactions", motion.state, motion.parameters, whole, motion.blocks)
 
 
 def rate_map(system: System, quantities: Mapping[str, Any]) -> StepMap:
@@ -124,12 +153,14 @@ def rate_map(system: System, quantities: Mapping[str, Any]) -> StepMap:
 
 @lru_cache(maxsize=64)
 def flow_map(system: System) -> StepMap:
-    """(q, v, S, t) -> accelerations and rates of the entropies: what an adaptive solver integrates."""
+    """(q, v, S, t) -> accelerations and rates of entropies and carried multipliers: what an adaptive solver integrates."""
     sought = [q.ddot for q in system.coordinates] + list(multipliers(system))
     block = Block(tuple(s.name for s in sought), tuple(motion_residual(system)))
     outputs = {q.ddot.name: fast(q.ddot) for q in system.coordinates}
     outputs |= {S.dot.name: rate for S, rate in zip(system.entropies, entropy_rates(system), strict=True)}
-    return _map(system, "flow", "dot", outputs, block)
+    held = system.principle.carried(system)
+    outputs |= {f"{m.name}.rate": rate for m, rate in held.items()}
+    return _map(system, "flow", "dot", outputs, block, held=held)
 
 
 @lru_cache(maxsize=64)
