@@ -53,7 +53,7 @@ def step_velocity(q: Coordinate) -> StepVelocity:
 
 def node_reaction(system: DiscreteSystem) -> list[Fast]:
     """The reaction at node k, one component per coordinate: lambda_a omega^a(q_k) unless the principle says otherwise."""
-    return system.principle.node_reaction(system.variations, multipliers(system), len(system.coordinates))
+    return system.principle.node_reaction(system, multipliers(system))
 
 
 def interior_residual(system: DiscreteSystem) -> list[Fast]:

@@ -18,13 +18,13 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
-from sympy import Expr, Symbol
+from sympy import Add, Expr, Symbol
 
 from ..errors import ModelError, told
 from ..symbolic import Fast, fast
-from .constraints import Constraint, is_variation_of
+from .constraints import Constraint, constraint, is_variation_of
 from .coordinates import Coordinate, multiplier
 
 if TYPE_CHECKING:
@@ -35,6 +35,19 @@ Rows = tuple[tuple[Expr, ...], ...]
 
 Place = Callable[[Any], Fast]
 """Where an expression in (q, v, t) is taken: as it stands (`fast`), at a stage, or as the mean over a step."""
+
+
+class NodeForms(Protocol):
+    """What a principle is told of a discrete system: its one-forms at a node, and the system it was made from."""
+
+    @property
+    def coordinates(self) -> tuple[Coordinate, ...]: ...
+
+    @property
+    def variations(self) -> tuple[tuple[Fast, ...], ...]: ...
+
+    @property
+    def system(self) -> System | None: ...
 
 
 class Principle(ABC):
@@ -72,9 +85,9 @@ class Principle(ABC):
         names = self.multipliers(system) if multipliers is None else multipliers
         return combination(names, system.variations, at) or [fast(0)] * len(system.coordinates)
 
-    def node_reaction(self, forms: Sequence[Sequence[Any]], multipliers: Sequence[Any], count: int) -> list[Fast]:
-        """The reaction on each of `count` coordinates at a node of a discrete motion, of which the impulse is h times that."""
-        return combination(multipliers, forms) or [fast(0)] * count
+    def node_reaction(self, discrete: NodeForms, multipliers: Sequence[Any]) -> list[Fast]:
+        """The reaction at a node of a discrete motion, one component per coordinate; h times that is the impulse there."""
+        return combination(multipliers, discrete.variations) or [fast(0)] * len(discrete.coordinates)
 
     def is_ideal(self, system: System) -> bool:
         """Whether reactions do no virtual work on displacements that the constraints admit, decided by value."""
@@ -83,6 +96,12 @@ class Principle(ABC):
     def __repr__(self) -> str:
         return f"{type(self).__name__}()"
 
+    def __eq__(self, other: object) -> bool:
+        return type(self) is type(other) and self.__dict__ == other.__dict__
+
+    def __hash__(self) -> int:
+        return hash((type(self), tuple(sorted(self.__dict__.items()))))
+
 
 def combination(multipliers: Sequence[Any], forms: Sequence[Sequence[Any]], at: Place = fast) -> list[Fast]:
     """lambda_a omega^a, one component per coordinate; an empty list where there are no forms."""
@@ -90,7 +109,6 @@ def combination(multipliers: Sequence[Any], forms: Sequence[Sequence[Any]], at: 
     return [sum(column, start=fast(0)) for column in zip(*terms, strict=True)]
 
 
-@dataclass(frozen=True, repr=False)
 class DAlembert(Principle):
     """The principle of d'Alembert and Chetaev: reactions do no work on displacements dq with dchi/dv . dq = 0.
 
@@ -119,6 +137,8 @@ SAVED: dict[str, type[Principle]] = {"DAlembert": DAlembert, "GivenVariations": 
 
 def principle_of(given: Any, rows: Rows | None, constraints: Sequence[Constraint]) -> Principle:
     """The principle that the arguments `principle` and `variations` of a system say; `rows` are those of the variations."""
+    if isinstance(given, type) and issubclass(given, Principle):
+        raise ModelError(f"principle: got {given.__name__}, a class. Write {given.__name__}(), with parentheses.")
     if given is not None and not isinstance(given, Principle):
         raise ModelError(
             f"principle: got {told(given)}. Expected an object that says how constraints act, such as "
@@ -143,3 +163,26 @@ def checked_forms(principle: Principle, constraints: Sequence[Constraint], coord
             f"components. Expected one for each of the {len(constraints)} constraints, with {len(coordinates)} components."
         )
     return forms
+
+
+def joined_principle(systems: Sequence[System], extra: Sequence[Expr]) -> dict[str, Any]:
+    """How the constraints of several systems, and those that join them, act: as arguments of the whole system."""
+    acting = {s.principle: s for s in systems if s.constraints} or {s.principle: s for s in systems}
+    if all(isinstance(p, DAlembert | GivenVariations) for p in acting):
+        return {"variations": _joined_variations(systems, extra), "principle": None}
+    if len(acting) > 1:
+        stated = " and ".join(f"{p!r} ({s.name})" for p, s in list(acting.items())[:2])
+        raise ModelError(
+            f"compose: the constraints of the parts act by different principles, {stated}. Give all parts one: "
+            f"system.replace(principle=...)."
+        )
+    return {"variations": None, "principle": next(iter(acting))}
+
+
+def _joined_variations(systems: Sequence[System], extra: Sequence[Expr]) -> list[Expr] | None:
+    """The one-forms of all parts, then those of the constraints that join them; None if all are those of constraints."""
+    if not any(s.has_own_variations for s in systems):
+        return None
+    q = [c for s in systems for c in s.coordinates]
+    own = [Add(*(a * c.dot for a, c in zip(w, s.coordinates, strict=True))) for s in systems for w in s.variations]
+    return own + [c.velocity_form(q) - c.drift for c in (constraint(e, q) for e in extra)]

@@ -186,8 +186,7 @@ def _checked(data: Any) -> Packed:
     if text(data["principle"]) not in SAVED or given != (data["principle"] == "GivenVariations"):
         raise ModelError(
             f"the system in the file has the principle {data['principle'][:40]!r}, {'with' if given else 'without'} "
-            f"variations. Expected GivenVariations with variations, or {' or '.join(n for n in SAVED if n != 'GivenVariations')} "
-            f"without."
+            f"variations. Expected GivenVariations with variations, or {' or '.join(sorted({*SAVED} - {'GivenVariations'}))} without."
         )
     for e in rows:
         packed.expression(e, EXPANDED)
