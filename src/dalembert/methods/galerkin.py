@@ -6,6 +6,7 @@ from typing import Any, Literal
 
 from ..discrete.maps import Density
 from ..errors import MethodError, told
+from ..model.system import System
 from ..symbolic import Fast, Vector, fast
 from .base import VariationalMethod, is_size
 from .collocation import fraction, gauss_nodes, lagrange_polynomial, lobatto_nodes, value, weights
@@ -57,6 +58,10 @@ class Galerkin(VariationalMethod):
             v = sum(((x - q0) / h * fast(w) for x, (_, w) in zip(others, shape, strict=True)), start=q0 * 0)
             total += h * fast(fraction(b)) * L(q, v, t + fast(fraction(c)) * h)
         return total
+
+    def obstacle(self, system: System) -> str:
+        """Free systems only: its members without interior points are `Midpoint` and `Trapezoidal`, which take constraints."""
+        return "it has constraints." if system.constraints else ""
 
     def __repr__(self) -> str:
         return f"Galerkin({self.degree})" if self.quadrature == "gauss" else f"Galerkin({self.degree}, 'lobatto')"

@@ -184,9 +184,10 @@ def _checked(data: Any) -> Packed:
     if given:
         rows += listed(data["variations"], len(rows))
     if text(data["principle"]) not in SAVED or given != (data["principle"] == "GivenVariations"):
+        others = " or ".join(sorted({*SAVED} - {"GivenVariations"}))
         raise ModelError(
             f"the system in the file has the principle {data['principle'][:40]!r}, {'with' if given else 'without'} "
-            f"variations. Expected GivenVariations with variations, or {' or '.join(sorted({*SAVED} - {'GivenVariations'}))} without."
+            f"variations. Expected GivenVariations with variations, or {others} without."
         )
     for e in rows:
         packed.expression(e, EXPANDED)
