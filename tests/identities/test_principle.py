@@ -14,12 +14,14 @@ from scipy.integrate import solve_ivp
 from sympy import Add, Expr, Symbol
 
 import dalembert as da
+from dalembert.discrete.equations import step_map
+from dalembert.discrete.flow import backward_step_map, step_matrix
 from dalembert.engine.kernels import STATUS_WIDTH
 from dalembert.engine.machine import Stepper
 from dalembert.model.coordinates import multiplier
 from dalembert.model.principle import GivenVariations, Principle
 from dalembert.model.serial import dumps, loads
-from dalembert.symbolic import fast, gradient
+from dalembert.symbolic import fast, gradient, number
 from dalembert.theory.motion.lagrange import total_derivative
 
 x, y, z = da.coordinates("x y z")
@@ -252,6 +254,39 @@ def test_the_multiplier_of_a_step_is_that_of_the_motion():
     assert out[0, first] == pytest.approx(LAMBDA, abs=2 * END / steps)
     assert out[-1, first] == pytest.approx(exact()[6], abs=2 * END / steps)
     assert abs(exact()[6] - LAMBDA) > 20 * END / steps
+
+
+@pytest.mark.parametrize("system", [particle(), GIVEN, VAKO], ids=lambda s: type(s.principle).__name__)
+def test_the_step_matrix_is_the_derivative_of_the_step(system):
+    """By the end of the step (its velocity, over h) and by the multiplier, wherever the principle has put it."""
+    discrete = da.discretise(system, da.Midpoint())
+    (block,) = step_map(discrete).blocks
+    rng, h = np.random.default_rng(2), 0.1
+    q, V = rng.normal(size=(2, 3))
+    at = {"multiplier.1": 0.7, "t": 0.0, "step.h": h, "m": 1.3, "k": 0.8}
+    for c, place, v in zip(system.coordinates, q, V, strict=True):
+        at |= {
+            c.name: place,
+            c.at(0).name: place,
+            c.at(1).name: place + h * v,
+            f"{c.name}.step": v,
+            c.momentum.name: 0.3,
+        }
+    found, known = ([[number(e, at) for e in row] for row in rows] for rows in (step_matrix(discrete), block.jacobian))
+    assert np.allclose(np.array(found) * [h, h, h, 1], known, rtol=1e-9, atol=1e-12)
+
+
+def test_a_vakonomic_step_can_be_taken_back():
+    """Nothing is lost: the momentum of L + lambda chi tells the multiplier, so the step is one to one."""
+    begin = np.array([0.3, 0.5, -0.2, 0.61, -0.52, 1.05])
+    forward = iterated(da.Midpoint(), VAKO, begin, 20)[1, :6]
+    back = Stepper(backward_step_map(da.discretise(VAKO, da.Midpoint())))
+    carry, out = back.carry(forward[None]), np.full((1, 2, back.width), np.nan)
+    values, status = np.array([[VALUES[p] for p in VAKO.parameters]]), np.zeros((1, STATUS_WIDTH), dtype=np.int64)
+    back.advance(carry, values, status, np.zeros(1), out, begin=0, steps=1, every=1, closing=True, row=0, t0=0.0,
+                 h=END / 20)  # fmt: skip
+    assert status[0, 0] == 0 and np.abs(forward - begin).max() > 1e-2
+    assert np.allclose(out[0, 1, :6], begin, rtol=1e-12)
 
 
 def test_a_holonomic_constraint_beside_a_kinematic_one():
