@@ -21,8 +21,12 @@ from dalembert.engine.machine import Stepper
 from dalembert.model.coordinates import multiplier
 from dalembert.model.principle import GivenVariations, Principle
 from dalembert.model.serial import dumps, loads
+from dalembert.run.plan import Plan
+from dalembert.run.start import resolve_start
+from dalembert.run.values import point_map
 from dalembert.symbolic import fast, gradient, number
 from dalembert.theory.motion.lagrange import total_derivative
+from dalembert.theory.motion.state_maps import velocity_map
 
 x, y, z = da.coordinates("x y z")
 m, k = da.parameters("m k", positive=True)
@@ -166,6 +170,8 @@ def by_hand(state):
 
 
 BEGIN = np.array([START[x], START[y], START[z], START[x.dot], START[y.dot], START[y] * START[x.dot], LAMBDA])
+MOMENTA = np.array([*BEGIN[:3], *(VALUES[m] * BEGIN[3:6] + LAMBDA * np.array([-START[y], 0, 1]))])
+"""Position, and the derivative of L + lambda chi by the velocity."""
 END = 1.0
 
 
@@ -231,12 +237,10 @@ def test_a_constraint_that_can_be_integrated_acts_as_d_alembert_says():
 )  # fmt: skip
 def test_methods_reach_their_order_with_a_principle_they_do_not_know(method, order):
     """Against the equations by hand. The momentum that methods carry is that of L + lambda chi."""
-    goal, M = exact(), VALUES[m]
-    X, Y, Z, vx, vy, vz, L = BEGIN
-    momentum = [X, Y, Z, M * vx - L * Y, M * vy, M * vz + L]
-    errors = []
+    assert method.takes(VAKO)
+    goal, errors = exact(), []
     for steps in (20, 40):
-        begin = BEGIN if method.carries == "velocity" else momentum
+        begin = BEGIN if method.carries == "velocity" else MOMENTA
         end = iterated(method, VAKO, begin, steps)[-1]
         errors.append(np.abs(end[:3] - goal[:3]).max())
         if method.carries == "velocity":
@@ -248,8 +252,7 @@ def test_methods_reach_their_order_with_a_principle_they_do_not_know(method, ord
 
 def test_the_multiplier_of_a_step_is_that_of_the_motion():
     steps = 200
-    X, Y, Z, vx, vy, vz, L = BEGIN
-    out = iterated(da.Midpoint(), VAKO, [X, Y, Z, VALUES[m] * vx - L * Y, VALUES[m] * vy, VALUES[m] * vz + L], steps)
+    out = iterated(da.Midpoint(), VAKO, MOMENTA, steps)
     first = list(da.Midpoint().step_map(VAKO).outputs).index("multiplier.1") + 6
     assert out[0, first] == pytest.approx(LAMBDA, abs=2 * END / steps)
     assert out[-1, first] == pytest.approx(exact()[6], abs=2 * END / steps)
@@ -278,15 +281,26 @@ def test_the_step_matrix_is_the_derivative_of_the_step(system):
 
 def test_a_vakonomic_step_can_be_taken_back():
     """Nothing is lost: the momentum of L + lambda chi tells the multiplier, so the step is one to one."""
-    begin = np.array([0.3, 0.5, -0.2, 0.61, -0.52, 1.05])
-    forward = iterated(da.Midpoint(), VAKO, begin, 20)[1, :6]
+    forward = iterated(da.Midpoint(), VAKO, MOMENTA, 20)[1, :6]
     back = Stepper(backward_step_map(da.discretise(VAKO, da.Midpoint())))
     carry, out = back.carry(forward[None]), np.full((1, 2, back.width), np.nan)
     values, status = np.array([[VALUES[p] for p in VAKO.parameters]]), np.zeros((1, STATUS_WIDTH), dtype=np.int64)
     back.advance(carry, values, status, np.zeros(1), out, begin=0, steps=1, every=1, closing=True, row=0, t0=0.0,
                  h=END / 20)  # fmt: skip
-    assert status[0, 0] == 0 and np.abs(forward - begin).max() > 1e-2
-    assert np.allclose(out[0, 1, :6], begin, rtol=1e-12)
+    assert status[0, 0] == 0 and np.abs(forward - MOMENTA).max() > 1e-2
+    assert np.allclose(out[0, 1, :6], MOMENTA, rtol=1e-12)
+
+
+def test_a_start_is_converted_to_the_momenta_of_the_principle_and_back():
+    rows = np.array([[VALUES[p] for p in VAKO.parameters]])
+    values = {p.name: np.array(v) for p, v in VALUES.items()}
+    start = resolve_start(VAKO, {**START, lam: LAMBDA}, values, rows)
+    for method, state in ((da.Midpoint(), MOMENTA), (da.RungeKutta4(), BEGIN)):
+        plan = Plan(VAKO, method, h=0.1, every=1, t0=0.0, begin=0, steps=1, values=values, lanes=None, progress=None)
+        carry = plan.first_carry(Stepper(method.step_map(VAKO)), start, rows)
+        assert np.allclose(carry[0, : len(state)], state, rtol=1e-14)
+    found, status = point_map(velocity_map(VAKO))(np.array([[*MOMENTA, 0.0]]), rows)
+    assert not status.any() and np.allclose(found[0], BEGIN[3:6], rtol=1e-12)
 
 
 def test_a_holonomic_constraint_beside_a_kinematic_one():
