@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
+
 import numpy as np
 import pytest
 import sympy
 
 import dalembert as da
-from dalembert import MethodError, StartError, sqrt
+from dalembert import MethodError, ModelError, StartError, sqrt
+from dalembert.discrete.serial import dumps, loads
 from dalembert.methods import REGISTRY
 from dalembert.methods.method_table import probes
 from dalembert.run.plan import check_method
@@ -202,6 +205,9 @@ SKATE = da.System("skate", [x, y], kinetic=(x.dot**2 + y.dot**2) / 2, constraint
 CONE = da.System("cone", [x, y], kinetic=(x.dot**2 + y.dot**2) / 2, constraints=[x.dot**2 + y.dot**2 - 1])
 
 
+INTERIOR = "it has constraints, which would have to hold at the interior points of the step too."
+
+
 @table(
     (
         "Midpoint, a constraint quadratic in velocities",
@@ -233,7 +239,7 @@ CONE = da.System("cone", [x, y], kinetic=(x.dot**2 + y.dot**2) / 2, constraints=
     (
         "Galerkin, constraints",
         lambda: da.Galerkin().check(ROD),
-        "Galerkin does not apply to 'rod': it has constraints. Use Midpoint() or Lobatto(3).",
+        f"Galerkin does not apply to 'rod': {INTERIOR} Use Midpoint() or Lobatto(3).",
     ),
     (
         "GeometricNonholonomic, holonomic constraints",
@@ -397,3 +403,65 @@ def stepmap(state=("x",), blocks=(), update=(1,)):
 )
 def test_step_maps_of_ones_own(call, message):
     assert told(ValueError, call) == message
+
+
+class Parabola(da.VariationalMethod):
+    """One's own: a parabola through q0, a position in the middle of the step and q1, by Simpson's rule; order 4."""
+
+    order, interior = 4, (sympy.Rational(1, 2),)
+
+    def discrete_lagrangian(self, L, q0, q1, t, h, middle):
+        begin, end = (4 * middle - 3 * q0 - q1) / h, (3 * q1 + q0 - 4 * middle) / h
+        return h / 6 * (L(q0, begin, t) + 4 * L(middle, (q1 - q0) / h, t + h / 2) + L(q1, end, t + h))
+
+
+class Careless(Parabola):
+    """One that says itself that it takes everything."""
+
+    symmetric = True
+
+    def obstacle(self, system):
+        return ""
+
+
+class Rule:
+    """A rule that is no method."""
+
+    interior = (sympy.Rational(1, 2),)
+    discrete_lagrangian = Parabola.discrete_lagrangian
+
+
+@pytest.mark.parametrize("bound", ["holonomic", "kinematic"])
+def test_interior_points_of_ones_own_are_refused_under_constraints(bound):
+    """Reactions act at the nodes alone, so what is of order 4 on a free system would be of order 2 without a word."""
+    system = ROD if bound == "holonomic" else ROD.replace(name="rod", constraints=[x.dot - x * y.dot])
+    for method in (Parabola(), Careless(), da.Composition(Careless(), 6)):
+        assert not method.takes(system) and method.takes(FREE)
+        expected = f" does not apply to 'rod': {INTERIOR} Use "
+        assert expected in told(MethodError, lambda method=method: method.check(system))
+        assert expected in told(MethodError, lambda method=method: method.step_map(system))
+    for method in (Parabola(), Careless()):
+        assert expected in told(MethodError, lambda method=method: da.discretise(system, method))
+    message = f"rod, Rule: {INTERIOR} Use a rule without them, such as Midpoint()."
+    assert told(ModelError, lambda: da.discretise(system, Rule())) == message
+    assert da.discretise(FREE, Rule()).interior == Rule.interior
+
+
+def test_a_file_with_interior_points_and_constraints_is_refused():
+    data = json.loads(dumps(da.discretise(ROD, da.Midpoint())))
+    assert loads(json.dumps(data)).constraints
+    data |= {"interior": [(0.5).hex()], "force_interior": [[0, 1]] * len(ROD.coordinates)}
+    message = told(ModelError, lambda: loads(json.dumps(data)))
+    assert message == f"rod, Midpoint: {INTERIOR} Use a rule without them, such as Midpoint()."
+
+
+def test_ones_own_interior_points_are_taken_without_constraints():
+    """The control: the same method on a free system has the order it claims."""
+    swing = da.System("swing", [x], kinetic=x.dot**2 / 2, potential=-da.cos(x))
+
+    def end(method, steps):
+        return da.simulate(swing, method, h=1 / steps, steps=steps, start={x: 1, x.dot: 0.3}).x[-1]
+
+    exact = end(da.DormandPrince8(), 200)
+    errors = [abs(end(Parabola(), steps) - exact) for steps in (10, 20)]
+    assert np.log2(errors[0] / errors[1]) == pytest.approx(4, abs=0.3)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import warnings
 
 import pytest
@@ -9,6 +10,8 @@ import sympy
 
 import dalembert as da
 from dalembert import Eq, ModelError, cos
+from dalembert.model.principle import Principle
+from dalembert.model.serial import dumps, loads
 
 from .tools import table, told
 
@@ -30,6 +33,32 @@ def plane(**given):
 
 def space(**given):
     return da.System("bead", [x, y, z], **{"kinetic": SPACE, **given})
+
+
+class Idle(Principle):
+    """One that names no one-forms."""
+
+    def forms(self, constraints, coordinates):
+        return ()
+
+
+class Scaled(Principle):
+    """Reactions of twice the size."""
+
+    def forms(self, constraints, coordinates):
+        return tuple(tuple(2 * a for a in c.coefficients) for c in constraints)
+
+
+u, w = da.coordinates("u w")
+ALONE = da.System("alone", [u, w], kinetic=(u.dot**2 + w.dot**2) / 2, constraints=[u.dot - w.dot])
+
+GIVEN = ALONE.replace(variations=[u.dot])
+FILED = "Expected GivenVariations with variations, or DAlembert without."
+
+
+def filed(**fields):
+    """What a file says in which something else stands."""
+    return loads(json.dumps({**json.loads(dumps(ALONE)), **fields}))
 
 
 NOT_A_NAME = (
@@ -273,6 +302,59 @@ def test_expressions(call, message):
         lambda: plane(constraints=[x.dot - y.dot], variations=[]),
         "variations: got 0, but there are 1 constraints. Give one one-form per constraint, or leave variations out to "
         "take those of the constraints.",
+    ),
+    (
+        "the name of a principle",
+        lambda: plane(constraints=[x.dot - y.dot], principle="vakonomic"),
+        "principle: got 'vakonomic'. Expected an object that says how constraints act, such as principle=da.DAlembert().",
+    ),
+    (
+        "the class of a principle",
+        lambda: plane(constraints=[x.dot - y.dot], principle=da.DAlembert),
+        "principle: got DAlembert, a class. Write DAlembert(), with parentheses.",
+    ),
+    (
+        "a principle and variations",
+        lambda: plane(constraints=[x.dot - y.dot], variations=[x.dot], principle=da.DAlembert()),
+        "give either variations= or principle=, not both: variations=[...] says how constraints act, and so does "
+        "principle=DAlembert().",
+    ),
+    (
+        "a principle with too few one-forms",
+        lambda: plane(constraints=[x.dot - y.dot], principle=Idle()),
+        "principle: Idle() has 0 one-forms with no components. Expected one for each of the 1 constraints, with 2 "
+        "components.",
+    ),
+    (
+        "parts with different principles",
+        lambda: da.bodies.compose("both", plane(constraints=[x.dot - y.dot], principle=Scaled()), ALONE),
+        "compose: the constraints of the parts act by different principles, Scaled() (bead) and DAlembert() (alone). Give "
+        "all parts one: system.replace(principle=...).",
+    ),
+    (
+        "a principle that files do not know",
+        lambda: dumps(plane(constraints=[x.dot - y.dot], principle=Scaled())),
+        "the principle Scaled() cannot be saved. Files hold DAlembert and GivenVariations.",
+    ),
+    (
+        "a file with an unknown principle",
+        lambda: filed(principle="Vakonomic"),
+        "the system in the file has the principle 'Vakonomic', without variations. " + FILED,
+    ),
+    (
+        "a file with d'Alembert's principle and variations",
+        lambda: filed(variations=json.loads(dumps(GIVEN))["variations"]),
+        "the system in the file has the principle 'DAlembert', with variations. " + FILED,
+    ),
+    (
+        "a file with given variations and none",
+        lambda: filed(principle="GivenVariations"),
+        "the system in the file has the principle 'GivenVariations', without variations. " + FILED,
+    ),
+    (
+        "a file with a number for a principle",
+        lambda: filed(principle=3),
+        "the model has a int where a text of at most 10000 is expected.",
     ),
     (
         "variations without constraints",

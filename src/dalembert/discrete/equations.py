@@ -66,10 +66,8 @@ def step_velocity(q: Coordinate) -> StepVelocity:
 
 
 def node_reaction(system: DiscreteSystem) -> list[Fast]:
-    """lambda_a omega^a(q_k), one component per coordinate."""
-    rows = zip(multipliers(system), system.variations, strict=True)
-    terms = [[fast(m) * a for a in row] for m, row in rows]
-    return [sum(column, start=fast(0)) for column in zip(*terms, strict=True)] or [fast(0)] * len(system.coordinates)
+    """The reaction at node k, one component per coordinate: lambda_a omega^a(q_k) unless the principle says otherwise."""
+    return system.principle.node_reaction(system, multipliers(system))
 
 
 def interior_residual(system: DiscreteSystem) -> list[Fast]:

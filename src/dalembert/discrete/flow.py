@@ -148,8 +148,8 @@ def step_matrix(system: DiscreteSystem) -> list[list[Fast]]:
     whole = (*system.coordinates, *system.entropies)
     ends: list[Fast] = [fast(c.at(1)) for c in whole] + system.interior_slots()
     balance = [-p for p in momentum_minus(system)]
-    rows = jacobian([*balance, *system.entropy_laws, *interior_residual(system), *system.constraints], ends)
-    return _bordered(system, rows, {c: fast(c.at(0)) for c in system.coordinates})
+    equations = [*balance, *system.entropy_laws, *interior_residual(system), *system.constraints]
+    return _bordered(system, equations, ends, {c: fast(c.at(0)) for c in system.coordinates})
 
 
 def backward_matrix(system: DiscreteSystem) -> list[list[Fast]]:
@@ -162,15 +162,15 @@ def backward_matrix(system: DiscreteSystem) -> list[list[Fast]]:
     whole = (*system.coordinates, *system.entropies)
     ends: list[Fast] = [fast(c.at(0)) for c in whole] + system.interior_slots()
     equations = [*momentum_plus(system), *system.entropy_laws, *interior_residual(system), *beginnings(system)]
-    return _bordered(system, jacobian(equations, ends), {c: fast(c.at(1)) for c in system.coordinates})
+    return _bordered(system, equations, ends, {c: fast(c.at(1)) for c in system.coordinates})
 
 
-def _bordered(system: DiscreteSystem, rows: list[list[Fast]], node: Slots) -> list[list[Fast]]:
-    """The columns of the multipliers, h omega^T at a node, added to the rows of the momenta."""
-    forms = [[substitute(a, node) for a in row] for row in system.variations]
-    m, n = len(forms), len(system.coordinates)
-    border = [[fast(step) * w[i] for w in forms] for i in range(n)] + [[fast(0)] * m] * (len(rows) - n)
-    return [row + right for row, right in zip(rows, border, strict=True)]
+def _bordered(system: DiscreteSystem, equations: list[Fast], ends: list[Fast], node: Slots) -> list[list[Fast]]:
+    """The derivatives of the equations by the ends and by the multipliers, with the reactions at a node in the momenta."""
+    reactions = [fast(step) * substitute(r, node) for r in node_reaction(system)]
+    pushed = [e + r for e, r in zip(equations, reactions, strict=False)] + equations[len(reactions) :]
+    border = jacobian(pushed, multipliers(system)) if system.constraints else [[] for _ in equations]
+    return [row + right for row, right in zip(jacobian(equations, ends), border, strict=True)]
 
 
 # numbers

@@ -19,6 +19,7 @@ from ..model import heat as thermal
 from ..model.bodies.assembly import system_of
 from ..model.constraints import variation
 from ..model.coordinates import Coordinate, Entropy, Parameter, step, time
+from ..model.principle import DAlembert, Principle
 from ..model.space import lines_only, moved_symbols
 from ..model.system import System
 from ..symbolic import LONGEST, Fast, Vector, fast, gradient, slow, substitute, vector
@@ -27,6 +28,9 @@ from .maps import Density, Discretisation, check_map
 
 if TYPE_CHECKING:
     from .equations import DiscreteEquations
+
+INTERIOR = "it has constraints, which would have to hold at the interior points of the step too."
+"""Why a rule with interior points does not apply: reactions act at the nodes alone, and the order would be 2 at most."""
 
 
 @dataclass(frozen=True, init=False, repr=False)
@@ -158,6 +162,11 @@ class DiscreteSystem:
         rows = [a for row in self.variations for a in row]
         return (self.lagrangian, *forces, *rows, *self.constraints, *self.entropy_laws)
 
+    @property
+    def principle(self) -> Principle:
+        """How its constraints act: as those of the system it was made from; by its own one-forms otherwise."""
+        return DAlembert() if self.system is None else self.system.principle
+
     def interior_slots(self) -> list[Fast]:
         """The symbols of the interior positions: all coordinates of the first, then of the second."""
         return interior_slots(self.coordinates, len(self.interior))
@@ -168,6 +177,8 @@ class DiscreteSystem:
 
     @classmethod
     def _made(cls, **fields: Any) -> DiscreteSystem:
+        if fields["interior"] and fields["constraints"]:
+            raise ModelError(f"{fields['name']}: {INTERIOR} Use a rule without them, such as Midpoint().")
         made = cls.__new__(cls)
         made._put(**fields)
         return made
@@ -305,7 +316,7 @@ def discretise(system: System, map: Discretisation) -> DiscreteSystem:
     return DiscreteSystem._made(
         name=f"{system.name}, {type(map).__name__}",
         coordinates=q,
-        lagrangian=rule(system.lagrangian),
+        lagrangian=rule(system.principle.lagrangian(system)),
         **_all_forces(minus, plus, [r[0] for r in rubs], [r[1] for r in rubs]),
         variations=tuple(tuple(fast(a) for a in w) for w in system.variations),
         constraints=tuple(

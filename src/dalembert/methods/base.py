@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Container, Mapping
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 from ..discrete.equations import step_map
 from ..discrete.maps import Density
-from ..discrete.system import DiscreteSystem, discretise
+from ..discrete.system import INTERIOR, DiscreteSystem, discretise
 from ..errors import MethodError
 from ..model.space import rotations
 from ..model.system import System
@@ -85,6 +85,12 @@ class Method(ABC):
     groups: ClassVar[bool] = False
     """Whether it takes coordinates with values in groups, such as rotations."""
 
+    carried_multipliers: ClassVar[bool] = False
+    """Whether it takes principles whose multipliers have a motion of their own and are part of the state."""
+
+    interior: ClassVar[tuple[Any, ...]] = ()
+    """The fractions of the step at which the method has positions of its own; constraints would have to hold there too."""
+
     carries: ClassVar[Literal["momentum", "velocity"]]
     """What the state holds besides positions."""
 
@@ -108,6 +114,10 @@ class Method(ABC):
             return "it has entropies."
         if (turning := rotations(system.coordinates)) and not self.groups:
             return f"{turning[0].name} is a rotation, and its formula is for coordinates that are numbers."
+        if system.constraints and self.interior:
+            return INTERIOR
+        if system.principle.carried(system) and not self.carried_multipliers:
+            return f"under {system.principle!r} its multipliers have a motion of their own."
         why = self.obstacle(system)
         if not why and system.constraints and not self.degenerate_masses and is_degenerate(system):
             return "its mass matrix is singular, and only the constraints determine its velocities."
@@ -153,6 +163,7 @@ class VariationalMethod(Method):
     impulsive = True
     degenerate_masses = True
     groups = True
+    carried_multipliers = True
     carries = "momentum"
 
     def obstacle(self, system: System) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from functools import lru_cache
+from typing import Any
 
 from ..errors import MethodError
 from ..errors import told as cut
@@ -117,6 +118,16 @@ class Composition(Method):
     def groups(self) -> bool:  # type: ignore[override]
         """As the composed method."""
         return self.method.groups
+
+    @property
+    def carried_multipliers(self) -> bool:  # type: ignore[override]
+        """As the composed method."""
+        return self.method.carried_multipliers
+
+    @property
+    def interior(self) -> tuple[Any, ...]:  # type: ignore[override]
+        """As the composed method."""
+        return self.method.interior
 
     @property
     def carries(self) -> str:  # type: ignore[override]

@@ -162,10 +162,8 @@ class _Line:
 
     @cached_property
     def reaction(self) -> list[Fast]:
-        """The reaction: multipliers times mean one-forms."""
-        forms = [[self.mean(a) for a in row] for row in self.system.variations]
-        names = [fast(m) for m in multipliers(self.system)]
-        return [_dot(names, [row[i] for row in forms]) for i in range(len(self.V))]
+        """The reaction, with the means of the one-forms."""
+        return self.system.principle.reaction(self.system, at=self.mean)
 
     @cached_property
     def rate(self) -> list[Fast]:

@@ -41,7 +41,7 @@ class Galerkin(VariationalMethod):
         return lobatto_nodes(self.degree + 1)
 
     @property
-    def interior(self) -> tuple[float, ...]:
+    def interior(self) -> tuple[float, ...]:  # type: ignore[override]
         """Where in the step the positions lie that only this step has."""
         return tuple(map(float, self._nodes[1:-1]))
 
@@ -60,7 +60,7 @@ class Galerkin(VariationalMethod):
         return total
 
     def obstacle(self, system: System) -> str:
-        """Constraints would have to hold inside the step too."""
+        """Free systems only: its members without interior points are `Midpoint` and `Trapezoidal`, which take constraints."""
         return "it has constraints." if system.constraints else ""
 
     def __repr__(self) -> str:

@@ -21,8 +21,8 @@ from ..discrete.state_layout import state_layout
 from ..discrete.system import discretise
 from ..model.coordinates import step, time
 from ..model.system import System
-from ..symbolic import Fast, fast, substitute
-from ..theory.motion.lagrange import momenta, multipliers
+from ..symbolic import Fast, fast, free_names, substitute
+from ..theory.motion.lagrange import momenta, multipliers, reaction
 from ..waist.stepmap import Block, StepMap, guarded
 from .base import Method
 from .trapezoidal import Trapezoidal
@@ -56,8 +56,7 @@ class GeometricNonholonomic(Method):
             return substitute(expression, known)
 
         def kick(names: list[Fast], velocity: list[Fast], moved: bool) -> list[Fast]:
-            rows = [[m * at(w, velocity, moved) for w in row] for m, row in zip(names, system.variations, strict=True)]
-            return [h / 2 * sum(column, start=fast(0)) for column in zip(*rows, strict=True)]
+            return [h / 2 * r for r in system.principle.reaction(system, names, lambda e: at(e, velocity, moved))]
 
         before = [fast(m.name) for m in multipliers(system)]
         after = [fast(f"{m.name}.end") for m in multipliers(system)]
@@ -73,7 +72,7 @@ class GeometricNonholonomic(Method):
             Block(_names(V), tuple(away)),
             Block(_names([*end, *after]), (*balance, *admissible)),
         ]
-        velocity_used = any(w.free_symbols & set(system.velocities) for row in system.variations for w in row)
+        velocity_used = free_names(reaction(system)) & {v.name for v in system.velocities}
         step_map = StepMap(
             name=f"{system.name}, {self!r}",
             state=(*_names(q), *_names([c.momentum for c in q]), *_names(before)),

@@ -100,9 +100,8 @@ class _Stages:
         """dp/dt at stage i, reactions included."""
         slopes = gradient(self.lagrangian, self.q)
         rates = [self._at(i, d + fast(f)) for d, f in zip(slopes, self.system.force, strict=True)]
-        for multiplier, row in zip(self.multipliers[i], self.system.variations, strict=True):
-            rates = [r + multiplier * self._at(i, w) for r, w in zip(rates, row, strict=True)]
-        return rates
+        reactions = self.system.principle.reaction(self.system, self.multipliers[i], lambda e: self._at(i, e))
+        return [rate + r for rate, r in zip(rates, reactions, strict=True)]
 
     def step_map(self) -> StepMap:
         p0, p = [fast(c.momentum) for c in self.q], [fast(e) for e in momenta(self.system)]

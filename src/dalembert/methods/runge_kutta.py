@@ -20,7 +20,7 @@ from .base import Method
 from .step_laws import entropy_flows
 
 Moved = Callable[[int, Sequence[Any]], list[Fast]]
-"""Positions (0), velocities (1) or entropies (2), moved from the start by some of the slopes found so far."""
+"""Positions (0), velocities (1), entropies (2) or carried multipliers (3), moved from the start by slopes found so far."""
 
 
 class ExplicitRungeKutta(Method):
@@ -32,6 +32,7 @@ class ExplicitRungeKutta(Method):
     degenerate_masses = True
     groups = True
     carries = "velocity"
+    carried_multipliers = True
     thermal = True
 
     @property
@@ -46,14 +47,14 @@ class ExplicitRungeKutta(Method):
     def step_map(self, system: System) -> StepMap:
         """The stages, one linear block each."""
         self.check(system)
-        q, S, weights = system.coordinates, system.entropies, self.tableau()[1]
+        q, S, held, weights = system.coordinates, system.entropies, system.principle.carried(system), self.tableau()[1]
         blocks, places, moved = self._stages(system)
         step_map = StepMap(
             name=f"{system.name}, {self!r}",
-            state=(*numbers(q), *(c.dot.name for c in q), *(s.name for s in S)),
+            state=(*numbers(q), *(s.name for s in (*(c.dot for c in q), *S, *held))),
             parameters=tuple(p.name for p in system.parameters),
             blocks=tuple(blocks),
-            update=tuple(x for part in range(3) for x in moved(part, weights)),
+            update=tuple(x for part in range(4) for x in moved(part, weights)),
             outputs={m.name: fast(x) for m, x in zip(multipliers(system), blocks[0].unknowns[len(q) :], strict=False)},
             layout=state_layout(system),
         )
@@ -62,9 +63,10 @@ class ExplicitRungeKutta(Method):
     def _stages(self, system: System) -> tuple[list[Block], list[dict[Any, Fast]], Moved]:
         """For each stage its equations, and its place: what stands for every symbol; and the way from the start."""
         q, S, h, n = system.coordinates, system.entropies, fast(step), len(system.coordinates)
-        start = list(map(fast, numbers(q))), [fast(c.dot) for c in q], [fast(s) for s in S]
+        held = system.principle.carried(system)
+        start = list(map(fast, numbers(q))), [fast(c.dot) for c in q], [fast(s) for s in S], [fast(m) for m in held]
         residual = [in_numbers(r, q) for r in (*motion_residual(system), *system.entropy_laws)]
-        rates = number_rates(q)
+        rates, laws = number_rates(q), [in_numbers(rate, q) for rate in held.values()]
         blocks: list[Block] = []
         places: list[dict[Any, Fast]] = []
         slopes: list[tuple[list[Fast], ...]] = []
@@ -74,14 +76,15 @@ class ExplicitRungeKutta(Method):
             return [x + h * sum((a * s[i] for a, s in used), start=fast(0)) for i, x in enumerate(start[part])]
 
         for k, row in enumerate(self.tableau()[0]):
-            place = [moved(part, row) for part in range(3)]
+            place = [moved(part, row) for part in range(4)]
             places.append(_place(system, k + 1, place, fast(time) + fast(sum(row)) * h))
             blocks.append(_stage(system, residual, k + 1, places[-1]))
             found = [fast(name) for name in blocks[-1].unknowns]
             moving = _moving(k + 1, numbers(q), place[1], [substitute(rate, places[-1]) for rate in rates])
             if moving.block is not None:
                 blocks.append(moving.block)
-            slopes.append((moving.rates, found[:n], found[len(found) - len(S) :]))
+            carried = [substitute(law, places[-1]) for law in laws]
+            slopes.append((moving.rates, found[:n], found[len(found) - len(S) :], carried))
         return blocks, places, moved
 
     def laws(self, system: System) -> dict[str, Fast]:
@@ -124,7 +127,7 @@ def _sought(system: System) -> list[Any]:
 
 def _place(system: System, k: int, place: Sequence[Sequence[Fast]], t: Fast) -> dict[Any, Fast]:
     """What stands for every symbol in stage k."""
-    known = [*numbers(system.coordinates), *system.velocities, *system.entropies]
+    known = [*numbers(system.coordinates), *system.velocities, *system.entropies, *system.principle.carried(system)]
     places = dict(zip(known, (x for part in place for x in part), strict=True)) | {time: t}
     return places | {s: fast(f"stage{k}.{s.name}") for s in _sought(system)}
 

@@ -19,6 +19,7 @@ from sympy.core.assumptions import _assume_defined
 from ..errors import ModelError
 from . import coordinates as symbols
 from .packed import EXPANDED, SYMBOL, Packed, parsed, refuse
+from .principle import SAVED, GivenVariations, Principle
 from .rotation import Entry, Rotation
 from .space import flattened
 from .system import System
@@ -116,15 +117,26 @@ def dumps(system: System) -> str:
         "forces": {c.name: typed(f) for c, f in zip(q, system.forces, strict=True)},
         "dissipation": typed(system.dissipation),
         "constraints": [typed(c.expression) for c in system.constraints],
-        "variations": [typed(w) for w in rows] if system.has_own_variations else None,
+        "variations": [typed(w) for w in rows] if isinstance(system.principle, GivenVariations) else None,
+        "principle": _name(system.principle),
     }
     _checked(data)
     return json.dumps(data)
 
 
+def _name(principle: Principle) -> str:
+    """The name of a principle in files."""
+    name = type(principle).__name__
+    if SAVED.get(name) is not type(principle):
+        raise ModelError(f"the principle {principle!r} cannot be saved. Files hold {' and '.join(SAVED)}.")
+    return name
+
+
 def loads(text: str) -> System:
     """The system that `dumps` made the text from; a ModelError if the data are no system."""
     data = parsed(text)
+    if isinstance(data, dict) and "principle" not in data:  # as files were written before there was a choice
+        data["principle"] = "DAlembert" if data.get("variations") is None else "GivenVariations"
     size = _checked(data).nodes
     factors = [_factor(f) for f in data["coordinates"]]
     q = {c.name: c for c in flattened(factors)}
@@ -137,6 +149,7 @@ def loads(text: str) -> System:
         dissipation=unpack(data["dissipation"]),
         constraints=[unpack(c) for c in data["constraints"]],
         variations=None if data["variations"] is None else [unpack(w) for w in data["variations"]],
+        principle=SAVED[data["principle"]]() if data["variations"] is None else None,
         _by_value=size <= CHECKED,
     )
 
@@ -162,16 +175,18 @@ def _thermal(data: Any, q: list[symbols.Coordinate]) -> dict[str, Any]:
 
 def _checked(data: Any) -> Packed:
     """Raise a ModelError if the data are not those of a system."""
-    expected = ("name", "coordinates", "energies", "thermal", "forces", "dissipation", "constraints", "variations")
+    expected = (
+        "name", "coordinates", "energies", "thermal", "forces", "dissipation", "constraints", "variations", "principle",
+    )  # fmt: skip
     fields(data, expected, "a system")
     text(data["name"])
-    packed, given = Packed(_symbol), listed(data["coordinates"])
-    turning = [f for f in given if isinstance(f, list)]
+    packed, stated = Packed(_symbol), listed(data["coordinates"])
+    turning = [f for f in stated if isinstance(f, list)]
     if any(len(f) != 2 or f[0] != "Rotation" for f in turning):
         raise ModelError("the model has something else where a coordinate or a rotation is expected.")
-    if not names([f[1] if isinstance(f, list) else f for f in given]):
+    if not names([f[1] if isinstance(f, list) else f for f in stated]):
         raise ModelError("the system in the file has no coordinates.")
-    q = [c.name for c in flattened([_factor(f) for f in given])]
+    q = [c.name for c in flattened([_factor(f) for f in stated])]
     energies = data["energies"]
     if not isinstance(energies, dict) or set(energies) not in ({"lagrangian"}, {"kinetic", "potential"}):
         raise ModelError("the system in the file has neither a Lagrangian nor a kinetic and a potential energy.")
@@ -179,8 +194,15 @@ def _checked(data: Any) -> Packed:
     for e in (*energies.values(), *data["forces"].values(), data["dissipation"]):
         packed.expression(e)
     rows = [*listed(data["constraints"])]
-    if data["variations"] is not None:
+    given = data["variations"] is not None
+    if given:
         rows += listed(data["variations"], len(rows))
+    if text(data["principle"]) not in SAVED or given != (data["principle"] == "GivenVariations"):
+        others = " or ".join(sorted({*SAVED} - {"GivenVariations"}))
+        raise ModelError(
+            f"the system in the file has the principle {data['principle'][:40]!r}, {'with' if given else 'without'} "
+            f"variations. Expected GivenVariations with variations, or {others} without."
+        )
     for e in rows:
         packed.expression(e, EXPANDED)
     if data["thermal"] is not None:

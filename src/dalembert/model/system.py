@@ -14,8 +14,9 @@ from ..decide.decimals import Typed
 from ..errors import ModelError, told
 from . import branches, checks
 from . import heat as thermo
-from .constraints import Constraint, constraint, is_variation_of, variation
+from .constraints import Constraint, constraint, variation
 from .coordinates import Coordinate, Entropy, Parameter, Velocity
+from .principle import GivenVariations, Principle, Rows, checked_forms, principle_of
 from .rotation import Rotation
 from .signs import sign_at_samples
 from .space import factors, flattened, position_symbols
@@ -44,6 +45,7 @@ class System:
     constraints:    expressions (or SymPy equations) that vanish: holonomic phi(q, t) or kinematic A(q, t) v + b(q, t)
     variations:     one-forms that vanish on virtual displacements, written with velocities in place of displacements;
                     by default those of the constraints (d'Alembert)
+    principle:      how constraints act, `DAlembert()` unless variations are given
 
     A decimal means what it says: 9.81 is kept, decided and solved with as 981/100, and printed as 9.81.
     """
@@ -62,7 +64,8 @@ class System:
     forces: tuple[Expr, ...]
     dissipation: Expr
     constraints: tuple[Constraint, ...]
-    variations: tuple[tuple[Expr, ...], ...]
+    principle: Principle
+    variations: Rows
     parameters: tuple[Parameter, ...]
     _typed: dict[Expr, Expr] = field(compare=False)
 
@@ -83,6 +86,7 @@ class System:
         dissipation: Any = 0,
         constraints: Sequence[Any] = (),
         variations: Sequence[Any] | None = None,
+        principle: Principle | None = None,
         _by_value: bool = True,  # False: as large systems are loaded, which were checked when they were made
     ):
         q = checks.coordinates(flattened(coordinates))
@@ -97,6 +101,7 @@ class System:
             return exact
 
         rows = tuple(constraint(checked(c, "constraint", False), q) for c in _listed(constraints, "constraints"))
+        acts = principle_of(principle, _variations(variations, rows, q, checked), rows)
         U = checked(internal_energy, "internal_energy")
         self._put(
             name=str(name),
@@ -110,7 +115,8 @@ class System:
             forces=_forces(forces or {}, q, checked),
             dissipation=checked(dissipation, "dissipation"),
             constraints=rows,
-            variations=_variations(variations, rows, q, checked),
+            principle=acts,
+            variations=checked_forms(acts, rows, q),
         )
         self._put(parameters=checks.parameters(self.expressions(), (*q, *S)), _typed=typed)
         if not _by_value:
@@ -212,7 +218,7 @@ class System:
         the smaller by that factor, and the reaction is the same); where a constraint moves, the power of its reaction is
         taken to be -lambda b, which supposes the multiplier of the constraint as it is written.
         """
-        return not self.has_own_variations or all(map(is_variation_of, self.variations, self.constraints))
+        return self.principle.is_ideal(self)
 
     @property
     def energies(self) -> dict[str, Expr]:
@@ -236,6 +242,10 @@ class System:
                 )
         if "lagrangian" in changes or ("kinetic" in changes and "lagrangian" in known):
             known = {key: value for key, value in known.items() if key not in energies}
+        if changes.get("variations") is not None:
+            known["principle"] = None  # the variations say it
+        elif "principle" in changes:
+            known["variations"] = None
         return System(**{**known, **changes})._typed_as(self)
 
     def _typed_as(self, *others: System) -> System:
@@ -248,6 +258,7 @@ class System:
         """Everything the system was given, as the arguments of `System` that say it again."""
         q = self.coordinates
         forms = [sympy.Add(*(a * c.dot for a, c in zip(w, q, strict=True))) for w in self.variations]
+        given = isinstance(self.principle, GivenVariations)
         return {
             "name": self.name,
             "coordinates": self.factors,
@@ -256,7 +267,8 @@ class System:
             "forces": dict(zip(q, self.forces, strict=True)),
             "dissipation": self.dissipation,
             "constraints": [c.expression for c in self.constraints],
-            "variations": forms if self.has_own_variations else None,
+            "variations": forms if given else None,
+            "principle": None if given else self.principle,
         }
 
     def without_constraints(self) -> System:
@@ -353,9 +365,9 @@ def _by_direction(forces: Mapping[Any, Any], q: Sequence[Coordinate]) -> dict[An
 
 def _variations(
     given: Sequence[Any] | None, rows: tuple[Constraint, ...], q: tuple[Coordinate, ...], checked: Any
-) -> tuple[tuple[Expr, ...], ...]:
+) -> Rows | None:
     if given is None:
-        return tuple(c.coefficients for c in rows)
+        return None
     listed = _listed(given, "variations")
     if len(listed) != len(rows):
         raise ModelError(

@@ -12,7 +12,7 @@ from ..model.coordinates import Coordinate, Entropy
 from ..model.system import System
 from ..theory.motion import state_maps as maps
 from ..theory.motion.energies import energy
-from ..theory.motion.lagrange import entropy_rates, jacobi_integral, mass_matrix
+from ..theory.motion.lagrange import entropy_rates, jacobi_integral, mass_matrix, multipliers
 from .start import resolve_start
 from .values import Array, Values, columns, parameter_values, point_map
 
@@ -35,7 +35,8 @@ class Evaluation:
 
     def __str__(self) -> str:
         lines = [f"{q.ddot} = {a:.12g}" for q, a in self.accelerations.items()]
-        lines += [f"lambda_{k + 1} = {m:.12g}" for k, m in enumerate(self.multipliers)]
+        found = zip(multipliers(self.system), self.multipliers, strict=True)
+        lines += [f"{symbol} = {value:.12g}" for symbol, value in found]
         lines += [f"{S.dot} = {rate:.12g}" for S, rate in self.entropy_rates.items()]
         return "\n".join([*lines, f"energy = {self.energy:.12g}"])
 
@@ -59,22 +60,24 @@ def evaluate(system: System, *, at: Values, parameters: Values | None = None) ->
         raise StartError("evaluate: give one state, as position and velocity or position and momentum.")
     q, n = system.coordinates, len(system.coordinates)
     point = np.column_stack([start.q, start.second, start.entropies, [start.time]])
-    motion, status = point_map(maps.motion_map(system))(point, rows)
+    moving = np.column_stack([start.state, [start.time]])
+    motion, status = point_map(maps.reaction_map(system))(moving, rows)
     if status[0]:
         raise StartError(
             "evaluate: the accelerations are not determined at this state: the matrix of masses and constraints is singular, "
             "or an expression has no value there."
         )
     entries = {f"{i},{j}": m for i, row in enumerate(mass_matrix(system)) for j, m in enumerate(row)}
-    forms = {f"{a};{i}": x for a, w in enumerate(system.variations) for i, x in enumerate(w)}
-    table = point_map(
-        maps.quantity_map(system, {"energy": energy(system), "h": jacobi_integral(system), **entries, **forms})
-    )(point, rows)[0][0]
+    table = point_map(maps.quantity_map(system, {"energy": energy(system), "h": jacobi_integral(system), **entries}))(
+        point, rows
+    )[0][0]
     rates = zip(system.entropies, system.temperatures, entropy_rates(system), strict=True)
     laws = {name: e for S, T, rate in rates for name, e in ((f"{S}, temperature", T), (S.dot.name, rate))}
     warm = point_map(maps.quantity_map(system, laws))(point, rows)[0][0].tolist() if laws else []
     momenta = point_map(maps.momentum_map(system))(point, rows)[0][0]
-    reactions = motion[0, n:] @ table[2 + n * n :].reshape(len(system.constraints), n)
+    last = n + len(system.constraints)
+    rest, *factors = motion[0, last:].reshape(-1, n)
+    reactions = motion[0, n:last] @ np.reshape(factors, (last - n, n)) + rest
     for quantity, value in {"energy": table[0], "momentum": momenta, "temperature": warm[::2]}.items():
         if not np.isfinite(value).all():
             raise StartError(
@@ -84,12 +87,12 @@ def evaluate(system: System, *, at: Values, parameters: Values | None = None) ->
         system=system,
         velocities=dict(zip(q, start.second[0].tolist(), strict=True)),
         accelerations=dict(zip(q, motion[0, :n].tolist(), strict=True)),
-        multipliers=tuple(motion[0, n:].tolist()),
+        multipliers=tuple(motion[0, n:last].tolist()),
         reactions=dict(zip(q, reactions.tolist(), strict=True)),
         momenta=dict(zip(q, momenta.tolist(), strict=True)),
         energy=float(table[0]),
         jacobi_integral=float(table[1]),
-        mass_matrix=table[2 : 2 + n * n].reshape(n, n),
+        mass_matrix=table[2:].reshape(n, n),
         temperatures=dict(zip(system.entropies, warm[::2], strict=True)),
         entropy_rates=dict(zip(system.entropies, warm[1::2], strict=True)),
     )

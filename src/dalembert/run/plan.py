@@ -140,9 +140,9 @@ class Plan:
             return stepper.carry(np.column_stack([start.q, start.second, start.entropies]), expected)
         assert self.method is not None
         if self.method.carries == "velocity":
-            return stepper.carry(np.column_stack([start.q, start.second, start.entropies]))
-        points = np.column_stack([start.q, start.second, start.entropies, np.full(len(start.q), start.time)])
-        p = point_map(maps.momentum_map(self.system))(points, rows)[0]
+            return stepper.carry(start.state)
+        points = np.column_stack([start.state, np.full(len(start.q), start.time)])
+        p = point_map(maps.carried_momentum_map(self.system))(points, rows)[0]
         state = np.column_stack([start.q, p, start.entropies])
         if len(stepper.stepmap.state) > state.shape[1]:  # multipliers are carried too: begin with those of the motion
             motion, _ = point_map(maps.motion_map(self.system))(points, rows)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
+from sympy import Symbol
 
 from ..discrete.equations import interior_residual, interior_unknowns, momentum_minus, step_velocity
 from ..discrete.flow import beginnings
@@ -56,6 +57,14 @@ class Start:
     """One column per entropy; none in a mechanical system."""
     near: Array | None = None
     """Velocities given along with momenta, to say which branch is meant; NaN where there is none."""
+    carried: Array | None = None
+    """One column per multiplier with a motion of its own; None in systems that have none."""
+
+    @property
+    def state(self) -> Array:
+        """All of it as columns: positions, what stands second, entropies, multipliers."""
+        parts = (self.q, self.second, self.entropies, self.carried)
+        return np.column_stack([part for part in parts if part is not None])
 
 
 def read_start(
@@ -66,6 +75,7 @@ def read_start(
     usual: Kind = "velocity",
     entropies: Sequence[Entropy] = (),
     branches: bool = False,
+    carried: Sequence[Symbol] = (),
 ) -> tuple[Start, list[int]]:
     """What a start dictionary says; also which velocities it leaves out, at most `fixed` of them.
 
@@ -74,8 +84,8 @@ def read_start(
     """
     keys = [s for q in coordinates for s in (q, q.dot, q.momentum, q.at(0), q.at(1))]
     given, turned = _rotations(coordinates, given)
-    _check_keys(coordinates, entropies, given)
-    found = by_name(given, [*keys, *entropies, time], "start") | turned
+    _check_keys(coordinates, [*entropies, *carried], given)
+    found = by_name(given, [*keys, *entropies, *carried, time], "start") | turned
     t0 = found.pop(time.name, np.zeros(()))
     if t0.ndim:
         raise StartError("start: time is an array. All lanes start at one time; give one number.")
@@ -106,9 +116,15 @@ def read_start(
     if cold := [n for n in warm if n not in found]:
         example = ", ".join(f"{n}: ..." for n in cold)
         raise StartError(f"start: no value for the entropy {', '.join(cold)}. Add start={{{example}}}.")
+    if free := [str(m) for m in carried if m.name not in found]:
+        example = ", ".join(f"{n}: ..." for n in free)
+        raise StartError(
+            f"start: no value for {', '.join(free)}, which has a motion of its own. Add start={{{example}}}."
+        )
     begun = columns(filled, first, count), columns(filled, second, count)
     near = columns(beside, speeds, count) if both else None
-    start = Start(kind, float(t0), *begun, count, columns(filled, warm, count), near)
+    held = columns(filled, [m.name for m in carried], count) if carried else None
+    start = Start(kind, float(t0), *begun, count, columns(filled, warm, count), near, held)
     return start, [second.index(n) for n in lacking]
 
 
@@ -205,8 +221,9 @@ def resolve_start(system: System, given: Values, parameters: dict[str, Array], r
     supplied = sum(c.is_linear for c in system.constraints)
     free = not maps.legendre_block(system, False).is_linear
     start, missing = read_start(
-        system.coordinates, given, parameters, supplied, entropies=system.entropies, branches=free
-    )
+        system.coordinates, given, parameters, supplied, entropies=system.entropies, branches=free,
+        carried=tuple(system.principle.carried(system)),
+    )  # fmt: skip
     rows = np.broadcast_to(rows, (len(start.q), rows.shape[1])) if len(rows) == 1 else rows
     if start.kind == "two positions":
         if system.holonomic:

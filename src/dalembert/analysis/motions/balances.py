@@ -20,9 +20,10 @@ from ...methods.base import Method
 from ...model.system import System
 from ...run.trajectory import Trajectory
 from ...run.values import Array
-from ...symbolic import Fast, fast
-from ...theory.conserved.two_laws import exchanged_heat, external_power, outside_heat
+from ...symbolic import Fast, fast, jacobian, substitute
+from ...theory.conserved.two_laws import exchanged_heat, external_power, outside_heat, reaction_power
 from ...theory.motion import state_maps as maps
+from ...theory.motion.lagrange import multipliers, reaction
 from ...waist.stepmap import TIME, StepMap, pointwise
 
 SAME = 1e-7
@@ -204,14 +205,16 @@ def _by_nodes(run: Trajectory) -> dict[str, Array]:
     rates = {"work": external_power(system), "heat": sum(outside_heat(system), start=fast(0))}
     for word, heats in (("received", outside_heat(system)), ("exchanged", exchanged_heat(system))):
         rates |= {f"{word}.{S.name}": P / t for S, P, t in zip(system.entropies, heats, T, strict=True)}
-    pairs = [zip(w, system.velocities, strict=True) for w in system.variations]
-    along = {f"form.{a}": sum((fast(x) * fast(v) for x, v in w), start=fast(0)) for a, w in enumerate(pairs)}
+    sought = multipliers(system)
+    rates["reactions"] = substitute(reaction_power(system), dict.fromkeys(sought, 0))
+    rows = zip(*jacobian(reaction(system), sought), strict=True)  # the reaction is affine in the multipliers
+    powers = [zip(row, system.velocities, strict=True) for row in rows]
+    along = {f"factor.{a}": sum((x * fast(v) for x, v in w), start=fast(0)) for a, w in enumerate(powers)}
     values = run._at_points(maps.quantity_map(system, {**rates, **along}), run._velocities)
     known = dict(zip((*rates, *along), np.moveaxis(values, -1, 0), strict=True))
-    known["reactions"] = np.zeros(values.shape[:2])
     for a in range(len(system.constraints)):
         # Where a constraint does not move, rounding times a multiplier is all there is.
-        known["reactions"] += run._multipliers[..., a] * known.pop(f"form.{a}")
+        known["reactions"] += run._multipliers[..., a] * known.pop(f"factor.{a}")
     order = run.method.order if run.method is not None else 4
     return {name: _integrals_between(run, v, order + 2) for name, v in known.items()}
 

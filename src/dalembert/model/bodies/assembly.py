@@ -20,6 +20,7 @@ from ...errors import ModelError, told
 from .. import checks
 from ..constraints import Constraint, constraint
 from ..coordinates import Coordinate, Parameter, coordinates
+from ..principle import joined_principle
 from ..space import lines_only
 from ..system import System
 from .joints import Clamp, Contact
@@ -353,7 +354,7 @@ def compose(
         "forces": _united([*(g["forces"] for g in given), forces or {}]),
         "dissipation": sympy.Add(*(s.dissipation for s in systems)),
         "constraints": [*(c for g in given for c in g["constraints"]), *extra],
-        "variations": _joined_variations(systems, extra),
+        **joined_principle(systems, extra),
     }
     return systems[0].replace(**whole)._typed_as(*systems)
 
@@ -365,17 +366,6 @@ def _united(parts: Iterable[Mapping[Any, Any]]) -> dict[Any, Any]:
         for key, value in part.items():
             whole[key] = whole[key] + value if key in whole else value
     return whole
-
-
-def _joined_variations(systems: Sequence[System], extra: Sequence[Expr]) -> list[Expr] | None:
-    """The one-forms of all parts, then those of the constraints that join them; None if all are those of constraints."""
-    if not any(s.has_own_variations for s in systems):
-        return None
-    q = [c for s in systems for c in s.coordinates]
-    own = [
-        sympy.Add(*(a * c.dot for a, c in zip(w, s.coordinates, strict=True))) for s in systems for w in s.variations
-    ]
-    return own + [c.velocity_form(q) - c.drift for c in (constraint(e, q) for e in extra)]
 
 
 def _energies(systems: Sequence[System], interaction: Expr) -> dict[str, Expr]:

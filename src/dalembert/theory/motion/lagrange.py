@@ -16,7 +16,7 @@ from sympy import Eq, Expr
 from ...decide.budget import Budget
 from ...decide.decimals import decimal, quotient
 from ...errors import ModelError
-from ...model.coordinates import Coordinate, Multiplier, multiplier, time
+from ...model.coordinates import Coordinate, time
 from ...model.space import gyroscopic, position_symbols, slopes
 from ...model.system import System
 from ...symbolic import Fast, fast, gradient, jacobian, slow, substitute
@@ -27,17 +27,17 @@ SECONDS = 60
 """How long the equations may take to be solved for the accelerations."""
 
 
-def multipliers(system: System) -> tuple[Multiplier, ...]:
-    """One multiplier per constraint."""
-    return tuple(multiplier(a + 1) for a in range(len(system.constraints)))
+def multipliers(system: System) -> tuple[sympy.Symbol, ...]:
+    """The multipliers that the equations of motion determine, one per constraint."""
+    return system.principle.multipliers(system)
 
 
 def symbols(system: System) -> list[sympy.Symbol]:
     """Everything an expression along a motion may contain."""
     q = system.coordinates
     thermal = [s for S in system.entropies for s in (S, S.dot)]
-    places = position_symbols(q)
-    return [*places, *system.velocities, *(c.ddot for c in q), *thermal, *multipliers(system), *system.parameters, time]
+    places, held = position_symbols(q), [*multipliers(system), *system.principle.carried(system)]
+    return [*places, *system.velocities, *(c.ddot for c in q), *thermal, *held, *system.parameters, time]
 
 
 def readable(expression: Fast, system: System) -> Expr:
@@ -94,10 +94,8 @@ def euler_lagrange(system: System) -> list[Fast]:
 
 
 def reaction(system: System) -> list[Fast]:
-    """The reaction force lambda_a omega^a, one component per coordinate."""
-    rows = zip(multipliers(system), system.variations, strict=True)
-    terms = [[fast(m) * fast(a) for a in row] for m, row in rows]
-    return [sum(column, start=fast(0)) for column in zip(*terms, strict=True)] or [fast(0)] * len(system.coordinates)
+    """The reaction force, one component per coordinate: lambda_a omega^a unless the principle says otherwise."""
+    return system.principle.reaction(system)
 
 
 def motion_residual(system: System) -> list[Fast]:

@@ -1,13 +1,16 @@
 """Quantities of a system at a point of its state space, each as a map the engine can compile.
 
-Inputs are positions, velocities (or momenta), entropies and time, in that order.
+Inputs are positions, velocities (or momenta), entropies and time, in that order. Maps that depend on multipliers which the
+principle of the system carries in the state take them before time.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from typing import Any
+
+from sympy import Symbol
 
 from ...model.coordinates import time
 from ...model.space import in_numbers, moved_symbols, number_rates, numbers, retracted
@@ -27,13 +30,15 @@ from .lagrange import (
 )
 
 
-def _map(system: System, name: str, by: str, outputs: Mapping[str, Fast], *blocks: Block) -> StepMap:
+def _map(
+    system: System, name: str, by: str, outputs: Mapping[str, Fast], *blocks: Block, held: Iterable[Symbol] = ()
+) -> StepMap:
     second = [getattr(q, by).name for q in system.coordinates]
-    q = system.coordinates
-    inputs = [*numbers(q), *second, *(S.name for S in system.entropies), time.name]
-    held = {key: in_numbers(e, q) for key, e in outputs.items()}
+    q, others = system.coordinates, [s.name for s in (*system.entropies, *held, time)]
+    inputs = [*numbers(q), *second, *others]
+    found = {key: in_numbers(e, q) for key, e in outputs.items()}
     sought = [Block(b.unknowns, tuple(in_numbers(r, q) for r in b.residual), b.guess) for b in blocks]
-    return pointwise(f"{system.name}, {name}", inputs, [p.name for p in system.parameters], held, sought)
+    return pointwise(f"{system.name}, {name}", inputs, [p.name for p in system.parameters], found, sought)
 
 
 def quantity_map(system: System, quantities: Mapping[str, Any]) -> StepMap:
@@ -45,6 +50,14 @@ def quantity_map(system: System, quantities: Mapping[str, Any]) -> StepMap:
 def momentum_map(system: System) -> StepMap:
     """(q, v, t) -> p."""
     return quantity_map(system, {q.momentum.name: p for q, p in zip(system.coordinates, momenta(system), strict=True)})
+
+
+@lru_cache(maxsize=64)
+def carried_momentum_map(system: System) -> StepMap:
+    """(q, v, t) -> the momenta that methods carry: those of the function that the principle makes stationary."""
+    p = gradient(system.principle.lagrangian(system), system.velocities)
+    outputs = {q.momentum.name: e for q, e in zip(system.coordinates, p, strict=True)}
+    return _map(system, "quantities", "dot", outputs, held=system.principle.carried(system))
 
 
 @lru_cache(maxsize=64)
@@ -78,7 +91,7 @@ def legendre_block(system: System, project: bool) -> Block:
     p = [fast(q.momentum) for q in system.coordinates]
     if not project:
         return Block(names, tuple(a - b for a, b in zip(p, momenta(system), strict=True)))
-    rows = zip(p, momenta(system), reaction(system), strict=True)
+    rows = zip(p, momenta(system), system.principle.impulse(system), strict=True)
     balance = [a - b - r for a, b, r in rows]
     admissible = [fast(c.velocity_form(system.coordinates)) for c in system.constraints]
     return Block((*names, *(m.name for m in multipliers(system))), (*balance, *admissible))
@@ -114,7 +127,21 @@ def motion_map(system: System) -> StepMap:
     """(q, v, t) -> accelerations and multipliers."""
     sought = [q.ddot for q in system.coordinates] + list(multipliers(system))
     block = Block(tuple(s.name for s in sought), tuple(motion_residual(system)))
-    return _map(system, "motion", "dot", {s.name: fast(s) for s in sought}, block)
+    outputs = {s.name: fast(s) for s in sought}
+    return _map(system, "motion", "dot", outputs, block, held=system.principle.carried(system))
+
+
+@lru_cache(maxsize=64)
+def reaction_map(system: System) -> StepMap:
+    """(q, v, t) -> accelerations and multipliers; then the reaction, which is affine in the multipliers: its value where
+    they are zero, and for each multiplier its factors.
+    """
+    motion, forces, sought = motion_map(system), reaction(system), multipliers(system)
+    absent = dict.fromkeys(sought, 0)
+    rows = [[substitute(r, absent) for r in forces], *([gradient(r, [m])[0] for r in forces] for m in sought)]
+    outputs = {f"reaction.{a}.{i}": e for a, row in enumerate(rows) for i, e in enumerate(row)}
+    whole = {**motion.outputs, **outputs}
+    return pointwise(f"{system.name}, reactions", motion.state, motion.parameters, whole, motion.blocks)
 
 
 def rate_map(system: System, quantities: Mapping[str, Any]) -> StepMap:
@@ -131,14 +158,18 @@ def rate_map(system: System, quantities: Mapping[str, Any]) -> StepMap:
 
 @lru_cache(maxsize=64)
 def flow_map(system: System) -> StepMap:
-    """(q, v, S, t) -> rates of the numbers, accelerations, rates of the entropies: what an adaptive solver integrates."""
+    """(q, v, S, t) -> what an adaptive solver integrates: rates of the numbers, accelerations, rates of entropies and of
+    carried multipliers.
+    """
     sought = [q.ddot for q in system.coordinates] + list(multipliers(system))
     block = Block(tuple(s.name for s in sought), tuple(motion_residual(system)))
     places = zip(numbers(system.coordinates), number_rates(system.coordinates), strict=True)
     outputs = {f"{name}.rate": rate for name, rate in places}
     outputs |= {q.ddot.name: fast(q.ddot) for q in system.coordinates}
     outputs |= {S.dot.name: rate for S, rate in zip(system.entropies, entropy_rates(system), strict=True)}
-    return _map(system, "flow", "dot", outputs, block)
+    held = system.principle.carried(system)
+    outputs |= {f"{m.name}.rate": rate for m, rate in held.items()}
+    return _map(system, "flow", "dot", outputs, block, held=held)
 
 
 @lru_cache(maxsize=64)
@@ -167,7 +198,7 @@ def admissible_map(system: System) -> StepMap:
     if system.holonomic:
         balance = [
             sum((m * d for m, d in zip(row, offset, strict=True)), start=r)
-            for row, r in zip(mass_matrix(system), reaction(system), strict=True)
+            for row, r in zip(mass_matrix(system), system.principle.impulse(system), strict=True)
         ]
         rows = [
             substitute(c.expression, moved)
@@ -177,7 +208,7 @@ def admissible_map(system: System) -> StepMap:
         ]
         names = (*(d.name for d in offset), *(m.name for m in multipliers(system)))
         blocks.append(Block(names, (*balance, *rows)))
-    pairs = zip(momenta(system), reaction(system), strict=True)
+    pairs = zip(momenta(system), system.principle.impulse(system), strict=True)
     kept = [substitute(substitute(p + r, sought) - p, moved) for p, r in pairs]
     forms = [substitute(substitute(c.velocity_form(q), sought), moved) for c in system.constraints]
     guess = (*map(fast, v), *(fast(0) for _ in system.constraints))

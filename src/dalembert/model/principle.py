@@ -1,0 +1,188 @@
+"""How constraints act: the principle from which reactions follow, in continuous time, at nodes, stages and half-kicks.
+
+Equations and methods ask the principle of their system for reactions; none of them multiplies a multiplier with a
+one-form itself. What a principle says:
+
+    forms        the one-forms omega^a that vanish on virtual displacements; an impulse of the constraints is mu_a omega^a
+    multipliers  the unknowns of the equations of motion, one per constraint
+    carried      multipliers with a motion of their own: data of the start and part of the state, each with its rate
+    reaction     the force in d/dt dL/dv - dL/dq = F + reaction
+    lagrangian   the function that is discretised; the constraints may be part of it
+    node_reaction  the force at a node of a discrete motion, besides what the discrete Lagrangian says
+
+A new principle is one class that answers these. Those that it does not answer are answered as d'Alembert does.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol
+
+from sympy import Add, Expr, Symbol
+
+from ..errors import ModelError, told
+from ..symbolic import Fast, fast
+from .constraints import Constraint, constraint, is_variation_of
+from .coordinates import Coordinate, multiplier
+
+if TYPE_CHECKING:
+    from .system import System
+
+Rows = tuple[tuple[Expr, ...], ...]
+"""One-forms: for each constraint its components along the coordinates."""
+
+Place = Callable[[Any], Fast]
+"""Where an expression in (q, v, t) is taken: as it stands (`fast`), at a stage, or as the mean over a step."""
+
+
+class NodeForms(Protocol):
+    """What a principle is told of a discrete system: its one-forms at a node, and the system it was made from."""
+
+    @property
+    def coordinates(self) -> tuple[Coordinate, ...]: ...
+
+    @property
+    def variations(self) -> tuple[tuple[Fast, ...], ...]: ...
+
+    @property
+    def system(self) -> System | None: ...
+
+
+class Principle(ABC):
+    """How the constraints of a system act. It is a rule: frozen, hashable, and the same for every system."""
+
+    @abstractmethod
+    def forms(self, constraints: Sequence[Constraint], coordinates: Sequence[Coordinate]) -> Rows:
+        """The one-forms omega^a that vanish on virtual displacements, one per constraint."""
+
+    def multipliers(self, system: System) -> tuple[Symbol, ...]:
+        """The unknowns of the equations of motion, one per constraint: `reaction` is affine in them."""
+        return tuple(multiplier(a + 1) for a in range(len(system.constraints)))
+
+    def carried(self, system: System) -> Mapping[Symbol, Fast]:
+        """The multipliers that the state holds, data of the start, and the rate of each; none unless they move by a law."""
+        return {}
+
+    def lagrangian(self, system: System) -> Expr:
+        """The function of (q, v, t) that a discrete Lagrangian approximates.
+
+        It may contain the symbols `multiplier(a)`, which are then unknowns of the step; its derivative by v is the
+        momentum that methods carry.
+        """
+        return system.lagrangian
+
+    def reaction(self, system: System, multipliers: Sequence[Any] | None = None, at: Place = fast) -> list[Fast]:
+        """The reaction force on each coordinate, lambda_a omega^a unless the principle says otherwise.
+
+        `multipliers` are those of the equations of motion, or those of a stage or a kick; `at` is where it acts.
+        """
+        return self.impulse(system, multipliers, at)
+
+    def impulse(self, system: System, multipliers: Sequence[Any] | None = None, at: Place = fast) -> list[Fast]:
+        """What constraints may add to the momentum in an instant: mu_a omega^a."""
+        names = self.multipliers(system) if multipliers is None else multipliers
+        return combination(names, system.variations, at) or [fast(0)] * len(system.coordinates)
+
+    def node_reaction(self, discrete: NodeForms, multipliers: Sequence[Any]) -> list[Fast]:
+        """The reaction at a node of a discrete motion, one component per coordinate; h times that is the impulse there."""
+        return combination(multipliers, discrete.variations) or [fast(0)] * len(discrete.coordinates)
+
+    def is_ideal(self, system: System) -> bool:
+        """Whether reactions do no virtual work on displacements that the constraints admit, decided by value."""
+        return not system.has_own_variations or all(map(is_variation_of, system.variations, system.constraints))
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}()"
+
+    def __eq__(self, other: object) -> bool:
+        return type(self) is type(other) and self.__dict__ == other.__dict__
+
+    def __hash__(self) -> int:
+        return hash((type(self), tuple(sorted(self.__dict__.items()))))
+
+
+def combination(multipliers: Sequence[Any], forms: Sequence[Sequence[Any]], at: Place = fast) -> list[Fast]:
+    """lambda_a omega^a, one component per coordinate; an empty list where there are no forms."""
+    terms = [[fast(m) * at(a) for a in row] for m, row in zip(multipliers, forms, strict=True)]
+    return [sum(column, start=fast(0)) for column in zip(*terms, strict=True)]
+
+
+class DAlembert(Principle):
+    """The principle of d'Alembert and Chetaev: reactions do no work on displacements dq with dchi/dv . dq = 0.
+
+    The default: System(..., principle=da.DAlembert()) says what System(...) says.
+    """
+
+    def forms(self, constraints: Sequence[Constraint], coordinates: Sequence[Coordinate]) -> Rows:
+        """The rows of the constraints."""
+        return tuple(c.coefficients for c in constraints)
+
+
+@dataclass(frozen=True)
+class GivenVariations(Principle):
+    """The principle of Lagrange and d'Alembert with one-forms of its own, as System(..., variations=[...]) gives them."""
+
+    rows: Rows
+
+    def forms(self, constraints: Sequence[Constraint], coordinates: Sequence[Coordinate]) -> Rows:
+        """The rows that were given."""
+        return self.rows
+
+
+SAVED: dict[str, type[Principle]] = {"DAlembert": DAlembert, "GivenVariations": GivenVariations}
+"""The principles that files can hold, by the names they have there."""
+
+
+def principle_of(given: Any, rows: Rows | None, constraints: Sequence[Constraint]) -> Principle:
+    """The principle that the arguments `principle` and `variations` of a system say; `rows` are those of the variations."""
+    if isinstance(given, type) and issubclass(given, Principle):
+        raise ModelError(f"principle: got {given.__name__}, a class. Write {given.__name__}(), with parentheses.")
+    if given is not None and not isinstance(given, Principle):
+        raise ModelError(
+            f"principle: got {told(given)}. Expected an object that says how constraints act, such as "
+            f"principle=da.DAlembert()."
+        )
+    if rows is None:
+        return DAlembert() if given is None else given
+    if given is not None:
+        raise ModelError(
+            f"give either variations= or principle=, not both: variations=[...] says how constraints act, and so does "
+            f"principle={given!r}."
+        )
+    return DAlembert() if rows == tuple(c.coefficients for c in constraints) else GivenVariations(rows)
+
+
+def checked_forms(principle: Principle, constraints: Sequence[Constraint], coordinates: Sequence[Coordinate]) -> Rows:
+    """The one-forms of a principle for these constraints, if there is one per constraint with one component per coordinate."""
+    forms = principle.forms(constraints, coordinates)
+    if [len(row) for row in forms] != [len(coordinates)] * len(constraints):
+        raise ModelError(
+            f"principle: {principle!r} has {len(forms)} one-forms with {', '.join(str(len(r)) for r in forms) or 'no'} "
+            f"components. Expected one for each of the {len(constraints)} constraints, with {len(coordinates)} components."
+        )
+    return forms
+
+
+def joined_principle(systems: Sequence[System], extra: Sequence[Expr]) -> dict[str, Any]:
+    """How the constraints of several systems, and those that join them, act: as arguments of the whole system."""
+    acting = {s.principle: s for s in systems if s.constraints} or {s.principle: s for s in systems}
+    if all(isinstance(p, DAlembert | GivenVariations) for p in acting):
+        return {"variations": _joined_variations(systems, extra), "principle": None}
+    if len(acting) > 1:
+        stated = " and ".join(f"{p!r} ({s.name})" for p, s in list(acting.items())[:2])
+        raise ModelError(
+            f"compose: the constraints of the parts act by different principles, {stated}. Give all parts one: "
+            f"system.replace(principle=...)."
+        )
+    return {"variations": None, "principle": next(iter(acting))}
+
+
+def _joined_variations(systems: Sequence[System], extra: Sequence[Expr]) -> list[Expr] | None:
+    """The one-forms of all parts, then those of the constraints that join them; None if all are those of constraints."""
+    if not any(s.has_own_variations for s in systems):
+        return None
+    q = [c for s in systems for c in s.coordinates]
+    own = [Add(*(a * c.dot for a, c in zip(w, s.coordinates, strict=True))) for s in systems for w in s.variations]
+    return own + [c.velocity_form(q) - c.drift for c in (constraint(e, q) for e in extra)]
