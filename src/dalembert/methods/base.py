@@ -108,7 +108,7 @@ class Method(ABC):
     def _objection(self, system: System) -> str:
         if system.entropies and not self.thermal:
             return "it has entropies."
-        if system.constraints and self.interior:
+        if system.constraints and len(self.interior):
             return INTERIOR
         if system.principle.carried(system) and not self.carried_multipliers:
             return f"under {system.principle!r} its multipliers have a motion of their own."
