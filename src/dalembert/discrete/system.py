@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from .equations import DiscreteEquations
 
 INTERIOR = "it has constraints, which would have to hold at the interior points of the step too."
-"""Why a rule with interior points does not apply: reactions act at the nodes alone, and the order would be 2 at most."""
+"""Why a rule with interior points does not apply: reactions act at the nodes alone, so the order of the rule is lost."""
 
 
 @dataclass(frozen=True, init=False, repr=False)
