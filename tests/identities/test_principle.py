@@ -259,6 +259,22 @@ def test_the_multiplier_of_a_step_is_that_of_the_motion():
     assert abs(exact()[6] - LAMBDA) > 20 * END / steps
 
 
+class Slack(da.DAlembert):
+    """Half the reaction at nodes: nothing but the principle tells its discrete systems from those of d'Alembert."""
+
+    def node_reaction(self, discrete, multipliers):
+        return [r / 2 for r in super().node_reaction(discrete, multipliers)]
+
+
+def test_discrete_systems_of_different_principles_differ():
+    ideal, slack = (da.discretise(particle(principle=p), da.Midpoint()) for p in (da.DAlembert(), Slack()))
+    assert ideal != slack and ideal == da.discretise(particle(), da.Midpoint())
+    start = {x.at(0): 0.3, y.at(0): 0.5, z.at(0): 0.1, x.at(1): 0.34, y.at(1): 0.48, z.at(1): 0.1196}
+    runs = [da.simulate(s, h=0.1, steps=5, start=start, parameters=VALUES) for s in (ideal, slack)]
+    assert np.allclose(runs[1].multipliers[1:-1], 2 * runs[0].multipliers[1:-1])
+    assert not np.allclose(runs[1].multipliers[1:-1], runs[0].multipliers[1:-1])
+
+
 @pytest.mark.parametrize("system", [particle(), GIVEN, VAKO], ids=lambda s: type(s.principle).__name__)
 def test_the_step_matrix_is_the_derivative_of_the_step(system):
     """By the end of the step (its velocity, over h) and by the multiplier, wherever the principle has put it."""

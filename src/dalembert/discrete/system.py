@@ -19,7 +19,7 @@ from ..model import heat as thermal
 from ..model.bodies.assembly import system_of
 from ..model.constraints import variation
 from ..model.coordinates import Coordinate, Entropy, Parameter, step, time
-from ..model.principle import DAlembert, Principle
+from ..model.principle import DEFAULT, Principle
 from ..model.space import lines_only, moved_symbols
 from ..model.system import System
 from ..symbolic import LONGEST, Fast, Vector, fast, gradient, slow, substitute, vector
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from .equations import DiscreteEquations
 
 INTERIOR = "it has constraints, which would have to hold at the interior points of the step too."
-"""Why a rule with interior points does not apply: reactions act at the nodes alone, and the order would be 2 at most."""
+"""Why a rule with interior points does not apply: reactions act at the nodes alone, so the order of the rule is lost."""
 
 
 @dataclass(frozen=True, init=False, repr=False)
@@ -69,6 +69,8 @@ class DiscreteSystem:
     external_plus: tuple[Fast, ...] = ()
     friction_minus: tuple[tuple[Fast, ...], ...] = ()
     friction_plus: tuple[tuple[Fast, ...], ...] = ()
+    principle: Principle = DEFAULT
+    """How its constraints act: as those of the system it was made from, otherwise by the one-forms it was given."""
     given: Typed = field(default=PLAIN, compare=False)
     """The decimals and fractions it was given itself, without a system."""
 
@@ -162,11 +164,6 @@ class DiscreteSystem:
         rows = [a for row in self.variations for a in row]
         return (self.lagrangian, *forces, *rows, *self.constraints, *self.entropy_laws)
 
-    @property
-    def principle(self) -> Principle:
-        """How its constraints act: as those of the system it was made from; by its own one-forms otherwise."""
-        return DAlembert() if self.system is None else self.system.principle
-
     def interior_slots(self) -> list[Fast]:
         """The symbols of the interior positions: all coordinates of the first, then of the second."""
         return interior_slots(self.coordinates, len(self.interior))
@@ -181,6 +178,8 @@ class DiscreteSystem:
             raise ModelError(f"{fields['name']}: {INTERIOR} Use a rule without them, such as Midpoint().")
         made = cls.__new__(cls)
         made._put(**fields)
+        if made.system is not None:
+            made._put(principle=made.system.principle)
         return made
 
     def equations(self) -> DiscreteEquations:

@@ -114,7 +114,7 @@ class Method(ABC):
             return "it has entropies."
         if (turning := rotations(system.coordinates)) and not self.groups:
             return f"{turning[0].name} is a rotation, and its formula is for coordinates that are numbers."
-        if system.constraints and self.interior:
+        if system.constraints and len(self.interior):
             return INTERIOR
         if system.principle.carried(system) and not self.carried_multipliers:
             return f"under {system.principle!r} its multipliers have a motion of their own."
@@ -172,7 +172,7 @@ class VariationalMethod(Method):
 
     def _objection(self, system: System) -> str:
         """Of a group a rule takes points between the ends of a step, not points of its own inside it."""
-        if (turning := rotations(system.coordinates)) and getattr(self, "interior", ()):
+        if (turning := rotations(system.coordinates)) and len(self.interior):
             return f"it has positions inside the step, and {turning[0].name} is a rotation."
         return super()._objection(system)
 

@@ -120,6 +120,10 @@ class DAlembert(Principle):
         return tuple(c.coefficients for c in constraints)
 
 
+DEFAULT = DAlembert()
+"""What acts unless something else is said."""
+
+
 @dataclass(frozen=True)
 class GivenVariations(Principle):
     """The principle of Lagrange and d'Alembert with one-forms of its own, as System(..., variations=[...]) gives them."""
@@ -145,13 +149,13 @@ def principle_of(given: Any, rows: Rows | None, constraints: Sequence[Constraint
             f"principle=da.DAlembert()."
         )
     if rows is None:
-        return DAlembert() if given is None else given
+        return DEFAULT if given is None else given
     if given is not None:
         raise ModelError(
             f"give either variations= or principle=, not both: variations=[...] says how constraints act, and so does "
             f"principle={given!r}."
         )
-    return DAlembert() if rows == tuple(c.coefficients for c in constraints) else GivenVariations(rows)
+    return DEFAULT if rows == tuple(c.coefficients for c in constraints) else GivenVariations(rows)
 
 
 def checked_forms(principle: Principle, constraints: Sequence[Constraint], coordinates: Sequence[Coordinate]) -> Rows:

@@ -19,9 +19,9 @@ from ..model.space import numbers
 from ..model.system import System
 from .event_states import States, side_of
 from .events import Crossing, Event
+from .given_start import Start
 from .interrupts import Interrupts
 from .progress import Progress
-from .start import Start
 from .values import Array
 from .velocities import near_columns
 

@@ -19,8 +19,9 @@ from ..model.space import differences
 from ..model.system import System
 from ..theory.motion import state_maps as maps
 from ..waist.stepmap import StepMap
+from .given_start import Start
 from .progress import Report
-from .start import Start, check_first_node, two_position_momenta
+from .start import check_first_node, two_position_momenta
 from .trajectory import Trajectory
 from .values import Array, columns, point_map
 from .velocities import with_near

@@ -12,11 +12,11 @@ from ..model.system import System
 from ..theory.motion import state_maps as maps
 from ..waist.domain import conditions, violated
 from .adaptive import Adaptive, Left
+from .given_start import Start
 from .interrupts import Interrupts
 from .plan import Plan
 from .progress import Progress
 from .projection import Projection
-from .start import Start
 from .trajectory import Trajectory
 from .values import Array, point_map
 

@@ -25,13 +25,14 @@ from ..theory.motion import state_maps as maps
 from .event_search import Stretches
 from .events import Event
 from .finite_records import ended_where_not_finite
+from .given_start import Start, read_start
 from .interrupts import Interrupts
 from .memory import check_fits
 from .node_checks import checked_nodes, thinned
 from .plan import Plan, check_method
 from .progress import Progress, Report, chunks
 from .reference_solution import solve_reference
-from .start import Start, of_momenta, read_start, resolve_start
+from .start import of_momenta, resolve_start
 from .trajectory import Trajectory
 from .values import Array, Values, by_name, columns, lanes, parameter_values
 from .velocities import expected_velocities, has_branches, near_columns

@@ -18,8 +18,9 @@ from ...methods.base import Method, VariationalMethod
 from ...methods.reference import Reference
 from ...model.coordinates import Coordinate, Multiplier, StepVelocity, step, time
 from ...model.system import System
+from ...run.given_start import read_start
 from ...run.plan import Plan, check_method
-from ...run.start import OFF, read_start, resolve_start
+from ...run.start import OFF, resolve_start
 from ...run.trajectory import Trajectory
 from ...run.values import Values, by_name, columns, exact_values, lanes, parameter_values, step_length
 from ...symbolic import Fast, fast, free_names, magnitude, number, slow, substitute

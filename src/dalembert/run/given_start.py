@@ -1,0 +1,189 @@
+"""A start as it is given: a dictionary of positions and velocities, momenta or second positions, read into arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from sympy import Symbol
+
+from ..errors import StartError
+from ..model.coordinates import Coordinate, Direction, Entropy, time
+from ..model.rotation import Components
+from ..model.space import numbers, rotations
+from ..numbers import reals
+from .values import Array, Values, by_name, columns, lanes
+
+Kind = Literal["velocity", "momentum", "two positions"]
+
+
+@dataclass(frozen=True)
+class Start:
+    """A complete, checked start; arrays have one row per lane."""
+
+    kind: Kind
+    time: float
+    q: Array
+    second: Array
+    """Velocities, momenta or second positions, according to `kind`."""
+    lanes: int | None
+    entropies: Array
+    """One column per entropy; none in a mechanical system."""
+    near: Array | None = None
+    """Velocities given along with momenta, to say which branch is meant; NaN where there is none."""
+    carried: Array | None = None
+    """One column per multiplier with a motion of its own; None in systems that have none."""
+
+    @property
+    def state(self) -> Array:
+        """All of it as columns: positions, what stands second, entropies, multipliers."""
+        parts = (self.q, self.second, self.entropies, self.carried)
+        return np.column_stack([part for part in parts if part is not None])
+
+
+def read_start(
+    coordinates: Sequence[Coordinate],
+    given: Values,
+    parameters: dict[str, Array],
+    fixed: int,
+    usual: Kind = "velocity",
+    entropies: Sequence[Entropy] = (),
+    branches: bool = False,
+    carried: Sequence[Symbol] = (),
+) -> tuple[Start, list[int]]:
+    """What a start dictionary says; also which velocities it leaves out, at most `fixed` of them.
+
+    `usual` is the kind of start to ask for if only positions are given. With `branches` velocities beside momenta say
+    which of the velocities that belong to them is meant.
+    """
+    keys = [s for q in coordinates for s in (q, q.dot, q.momentum, q.at(0), q.at(1))]
+    given, turned = _rotations(coordinates, given)
+    _check_keys(coordinates, [*entropies, *carried], given)
+    found = by_name(given, [*keys, *entropies, *carried, time], "start") | turned
+    t0 = found.pop(time.name, np.zeros(()))
+    if t0.ndim:
+        raise StartError("start: time is an array. All lanes start at one time; give one number.")
+    if not np.isfinite(t0):
+        raise StartError(f"start: time = {t0}. Give the time of the start, one number.")
+    count = lanes(found, parameters)
+    speeds = [q.dot.name for q in coordinates]
+    both = branches and any(q.momentum.name in found for q in coordinates) and any(n in found for n in speeds)
+    beside = {n: found.pop(n, np.array(np.nan)) for n in speeds} if both else {}
+    kind = _kind(coordinates, found) or usual
+    if kind == "two positions" and (turning := rotations(coordinates)):
+        raise StartError(
+            f"start: two positions are for coordinates that are numbers, and {turning[0].name} is a rotation. Start from "
+            f"position and momentum: {{{turning[0].name}: matrix, {turning[0].name}.momentum: (0, 0, 1)}}."
+        )
+    first = [_at(name, 0) if kind == "two positions" else name for name in numbers(coordinates)]
+    second = {
+        "velocity": speeds,
+        "momentum": [q.momentum.name for q in coordinates],
+        "two positions": [_at(name, 1) for name in numbers(coordinates)],
+    }[kind]
+    absent = [n for n in first if n not in found]
+    lacking = [n for n in second if n not in found]
+    if absent or len(lacking) > (fixed if kind == "velocity" else 0):
+        raise StartError(_incomplete(coordinates, absent, lacking, kind, fixed))
+    filled = found | {n: np.array(np.nan) for n in lacking}
+    warm = [S.name for S in entropies]
+    if cold := [n for n in warm if n not in found]:
+        example = ", ".join(f"{n}: ..." for n in cold)
+        raise StartError(f"start: no value for the entropy {', '.join(cold)}. Add start={{{example}}}.")
+    if free := [str(m) for m in carried if m.name not in found]:
+        example = ", ".join(f"{n}: ..." for n in free)
+        raise StartError(
+            f"start: no value for {', '.join(free)}, which has a motion of its own. Add start={{{example}}}."
+        )
+    begun = columns(filled, first, count), columns(filled, second, count)
+    near = columns(beside, speeds, count) if both else None
+    held = columns(filled, [m.name for m in carried], count) if carried else None
+    start = Start(kind, float(t0), *begun, count, columns(filled, warm, count), near, held)
+    return start, [second.index(n) for n in lacking]
+
+
+def _at(name: str, end: int) -> str:
+    """The name of a number of the position at the beginning or the end of a step."""
+    return f"{name}.at({end})"
+
+
+def _rotations(coordinates: Sequence[Coordinate], given: Values) -> tuple[dict[Any, Any], dict[str, Array]]:
+    """What is given for lines, and the numbers of rotations and the components of their velocities and momenta by name."""
+    plain, turned = dict(given), dict[str, Array]()
+    for R in rotations(coordinates):
+        for name in (R, R.name):
+            if name in plain:
+                matrix = reals(plain.pop(name), f"start: {R.name}", StartError, "Give a 3 x 3 rotation matrix.")
+                turned |= dict(zip(R.numbers, np.moveaxis(R.read(matrix), -1, 0), strict=True))
+        if set(R.numbers) <= set(plain):  # the state at an event, as `Crossing.start` gives it
+            turned |= {name: reals(plain.pop(name), f"start: {name}", StartError) for name in R.numbers}
+        for vector in (R.omega, R.momentum):
+            for key in (vector, vector.name):
+                if key in plain:
+                    turned |= _components(vector, plain.pop(key))
+    return plain, turned
+
+
+def _check_keys(coordinates: Sequence[Coordinate], entropies: Sequence[Entropy], given: Values) -> None:
+    """Refuse unknown keys beside rotations, in the words in which a start is given."""
+    turning = rotations(coordinates)
+    if not turning or not isinstance(given, Mapping):
+        return
+    lines = [q for q in coordinates if not isinstance(q, Direction)]
+    known = [s.name for q in lines for s in (q, q.dot, q.momentum)] + [s.name for s in (*entropies, time)]
+    parts = {s.name for R in turning for s in (*R.omega, *R.momentum)}
+    for key in given:
+        name = getattr(key, "name", str(key))
+        if name not in known and name not in parts and not name.endswith((".at(0)", ".at(1)")):
+            vectors = [f"{R}{part}" for R in turning for part in ("", ".omega", ".momentum")]
+            raise StartError(f"start: {name[:120]} is unknown here. Expected one of {', '.join(vectors + known)}.")
+
+
+def _components(vector: Components, given: Any) -> dict[str, Array]:
+    role = f"start: {vector.name}"
+    values = reals(given, role, StartError, "Give its three components in the body.")
+    if values.shape[-1:] != (3,) or values.ndim > 2:
+        raise StartError(f"{role} has shape {values.shape}. Give three components, or an array (lanes, 3).")
+    return dict(zip((s.name for s in vector), np.moveaxis(values, -1, 0), strict=True))
+
+
+def _kind(coordinates: Sequence[Coordinate], found: dict[str, Array]) -> Kind | None:
+    used: dict[Kind, list[str]] = {
+        "velocity": [q.dot.name for q in coordinates if q.dot.name in found],
+        "momentum": [q.momentum.name for q in coordinates if q.momentum.name in found],
+        "two positions": [s.name for q in coordinates for s in (q.at(0), q.at(1)) if s.name in found],
+    }
+    kinds = [k for k, names in used.items() if names]
+    if kinds == ["two positions"] and any(q.name in found for q in coordinates):
+        kinds, used["velocity"] = ["two positions", "velocity"], [q.name for q in coordinates if q.name in found]
+    if len(kinds) > 1:
+        told = "; ".join(", ".join(names) for names in used.values() if names)
+        raise StartError(f"start: it mixes ways to start ({told}). Give velocities, or momenta, or two positions.")
+    return kinds[0] if kinds else None
+
+
+def _incomplete(coordinates: Sequence[Coordinate], absent: list[str], lacking: list[str], kind: str, fixed: int) -> str:
+    n = len(coordinates)
+    if rotations(coordinates):
+        absent, lacking = [list(dict.fromkeys(_spoken(name) for name in names)) for names in (absent, lacking)]
+    parts = []
+    if absent:
+        parts.append(f"no position for {', '.join(absent)}")
+    if lacking:
+        parts.append(f"no value for {', '.join(lacking)}")
+    needed = f"{n} positions and {n} {'velocities' if kind == 'velocity' else 'momenta'}"
+    if kind == "two positions":
+        needed = f"{n} positions x.at(0) and {n} positions x.at(1)"
+    freedom = f", of which constraints can supply {fixed}" if kind == "velocity" and fixed else ""
+    example = ", ".join(f"{name}: ..." for name in absent + lacking)
+    return f"start: {'; '.join(parts)}. Expected {needed}{freedom}. Add start={{{example}}}."
+
+
+def _spoken(name: str) -> str:
+    """What a person gives for a number of the position or a component: R for a quaternion, R.omega for its velocity."""
+    owner, *rest = name.split(".")
+    if rest and rest[0].startswith("quaternion"):
+        return owner
+    return f"{owner}.{'omega' if rest[-1] == 'dot' else 'momentum'}" if rest and rest[0].startswith("turn") else name
