@@ -197,9 +197,9 @@ def test_the_reference_page_is_up_to_date():
 
 
 def test_public_names_are_few():
-    """Besides integrators, of which there may be many, and the functions of SymPy."""
+    """Besides integrators, of which there may be many, and the functions of SymPy: docs/architecture.md says why so many."""
     own = [n for n in da.__all__ if str(getattr(getattr(da, n), "__module__", "dalembert")).startswith("dalembert")]
-    assert len([n for n in own if n not in methods.__all__]) <= 64
+    assert len([n for n in own if n not in methods.__all__]) <= 70
 
 
 def test_public_methods_are_documented():

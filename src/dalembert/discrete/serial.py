@@ -18,6 +18,7 @@ from ..model import serial
 from ..model.coordinates import Coordinate, Entropy, step, time
 from ..model.packed import Packed, parsed, refuse
 from ..model.serial import fields, listed, names, parameter, text
+from ..model.space import lines_only
 from ..symbolic import Fast, fast
 from .system import DiscreteSystem, _all_forces
 
@@ -38,6 +39,7 @@ _RELATIONS = {
 
 def dumps(system: DiscreteSystem) -> str:
     """A discrete system as JSON text."""
+    lines_only(system, "save")
     data = _data(system)
     _check(data)
     return json.dumps(data)

@@ -18,7 +18,9 @@ from sympy import Expr
 from ..decide.zero import vanishes
 from ..errors import ModelError, ModelWarning, told
 from .coordinates import Coordinate, Entropy, check_name
+from .principle import reactions_by_forms
 from .signs import sign_at_samples
+from .space import lines_only
 
 if TYPE_CHECKING:
     from .system import System
@@ -113,7 +115,9 @@ def check(system: System) -> None:
 
 
 def mechanical(system: Any, role: str) -> None:
-    """Refuse a system with entropies, for statements that are made of mechanics alone."""
+    """Refuse a system with entropies, rotations or reactions of another form, for statements about ordinary mechanics."""
+    lines_only(system, role)
+    reactions_by_forms(system, role)
     S = getattr(system, "entropies", ())
     if S:
         raise ModelError(

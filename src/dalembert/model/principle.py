@@ -169,6 +169,16 @@ def checked_forms(principle: Principle, constraints: Sequence[Constraint], coord
     return forms
 
 
+def reactions_by_forms(system: Any, role: str) -> None:
+    """Refuse a system whose reactions are not lambda_a omega^a, for statements that suppose it."""
+    principle = getattr(system, "principle", None)
+    if principle is not None and type(principle).reaction is not Principle.reaction:
+        raise ModelError(
+            f"{role}: the reactions of {system.name!r} follow from {principle!r}. Expected multipliers times one-forms, as "
+            f"with principle=da.DAlembert()."
+        )
+
+
 def joined_principle(systems: Sequence[System], extra: Sequence[Expr]) -> dict[str, Any]:
     """How the constraints of several systems, and those that join them, act: as arguments of the whole system."""
     acting = {s.principle: s for s in systems if s.constraints} or {s.principle: s for s in systems}

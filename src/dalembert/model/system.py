@@ -109,7 +109,7 @@ class System:
             **_energies(kinetic, potential, lagrangian, checked, U),
             entropies=S,
             internal_energy=U,
-            friction=thermo.friction(friction, q, S, checked),
+            friction=thermo.friction(_friction(friction, q), q, S, checked),
             heat=thermo.heat(heat, S, checked),
             conduction=thermo.conductors(conduction, S, checked, sign_at_samples),
             forces=_forces(forces or {}, q, checked),
@@ -341,6 +341,14 @@ def _forces(forces: Mapping[Coordinate, Any], q: tuple[Coordinate, ...], checked
                 f"{', '.join(c.name for c in q)}; write forces={{{q[0]}: ...}}."
             )
     return tuple(checked(forces.get(c, 0), f"force on {c}") for c in q)
+
+
+def _friction(given: Any, q: Sequence[Coordinate]) -> Any:
+    """Friction, of one entropy or by entropy, with the components of a torque by direction."""
+    if not isinstance(given, Mapping):
+        return given
+    by_entropy = {k: _by_direction(v, q) if isinstance(v, Mapping) else v for k, v in given.items()}
+    return _by_direction(by_entropy, q)
 
 
 def _by_direction(forces: Mapping[Any, Any], q: Sequence[Coordinate]) -> dict[Any, Any]:

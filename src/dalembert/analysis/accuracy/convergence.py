@@ -14,6 +14,7 @@ from ...errors import MethodError, ModelError, SimulationError, StartError, told
 from ...methods.base import Method
 from ...methods.reference import Reference
 from ...model.coordinates import time
+from ...model.space import lines_only
 from ...model.system import System
 from ...numbers import finite, reals
 from ...run.plan import check_method
@@ -121,6 +122,7 @@ def convergence(
 def _checked_methods(system: Any, methods: Any) -> list[Method]:
     if not isinstance(system, System):
         raise ModelError(f"convergence: got {system!r}. Expected a System; a discrete system has a step of its own.")
+    lines_only(system, "convergence")
     listed = list(methods) if isinstance(methods, Iterable) and not isinstance(methods, str) else [methods]
     for method in listed:
         if isinstance(method, type) and issubclass(method, Method):

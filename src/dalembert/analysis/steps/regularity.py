@@ -34,6 +34,7 @@ from ...errors import MethodError, StartError
 from ...methods.base import VariationalMethod
 from ...methods.reference import Reference
 from ...model.coordinates import step, time
+from ...model.space import lines_only
 from ...model.system import System
 from ...run.start import OFF
 from ...run.trajectory import Trajectory
@@ -144,6 +145,8 @@ def regularity(
     For a run that ended early the step that failed is examined too, at the solution or, if there is none, at the point
     nearest to one.
     """
+    if isinstance(given, DiscreteSystem | Trajectory):
+        lines_only(given if isinstance(given, DiscreteSystem) else given.system, "regularity")
     if isinstance(given, DiscreteSystem):
         return _at_pair(given, at, h, parameters, tolerance)
     if not isinstance(given, Trajectory) or isinstance(given.method, Reference):

@@ -17,6 +17,7 @@ from ...errors import MethodError, StartError
 from ...methods.base import Method, VariationalMethod
 from ...methods.reference import Reference
 from ...model.coordinates import Coordinate, Multiplier, StepVelocity, step, time
+from ...model.space import lines_only
 from ...model.system import System
 from ...run.given_start import read_start
 from ...run.plan import Plan, check_method
@@ -53,9 +54,11 @@ def asked(
 ) -> Question:
     """The question that the arguments of `existence` ask."""
     if isinstance(given, Trajectory):
+        lines_only(given.system, "existence")
         return _of_run(given, lane)
     if not isinstance(given, System | DiscreteSystem):
         raise MethodError(f"existence: got {given!r}. Expected a run, a discrete system, or a System with a method.")
+    lines_only(given, "existence")
     if h is None:
         raise StartError("existence: no step. Write existence(system, at={...}, h=0.1, parameters={...}).")
     if isinstance(given, System):

@@ -25,6 +25,7 @@ from ...errors import ModelError
 from ...model.bodies.assembly import Assembly
 from ...model.constraints import Constraint
 from ...model.coordinates import Coordinate, time
+from ...model.space import lines_only
 from ...model.system import System
 from ...symbolic import fast
 from ..admissible_states import states_on
@@ -50,6 +51,8 @@ def classify(
     Where a constraint is a product, the set has several branches: the result is then a `Branched`, with a verdict on each.
     """
     system = system.system if isinstance(system, Assembly) else system
+    if isinstance(system, System):
+        lines_only(system, "classify")
     given = stated(system, coordinates)
     typed = system.typed if isinstance(system, System) else Typed.of(map(sympy.sympify, system))
     found = [read_with(_classified(case, budget or Allowance()), typed) for case in cases(given)]
