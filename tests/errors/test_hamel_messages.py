@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+import sympy
 
 import dalembert as da
 from dalembert import ModelError, cos, sin
@@ -23,6 +24,7 @@ HOT = da.System("hot", [x], kinetic=m * x.dot**2 / 2, entropies=[S], internal_en
 
 def test_sound_frames_are_taken():
     assert da.hamel(PLANE, {"u": x.dot + y.dot, "v": x * x.dot}).determinant == -x
+    assert da.hamel(PLANE, {"u": x.dot * (1 + da.Abs(y)), "v": y.dot}).structure_functions  # a kink is no jump
     assert da.hamel(PLANE, (x.dot, y.dot)).is_adapted  # there is no constraint
     assert da.hamel(BOUND, {"u": x.dot, "s": y.dot - x * x.dot}).is_adapted
 
@@ -99,6 +101,16 @@ def test_sound_frames_are_taken():
         lambda: da.hamel(PLANE, {"u": x.dot**2, "v": y.dot}),
         "hamel: u = x.dot**2 is not linear in the velocities. Quasi-velocities are sums of coefficient times velocity, with "
         "coefficients that depend on positions and time, and a function of these.",
+    ),
+    (
+        "steps",
+        lambda: da.hamel(PLANE, {"u": x.dot * sympy.floor(x), "v": y.dot}),
+        "hamel: u = x.dot*floor(x) jumps, so it has no rate there. Choose continuous coefficients.",
+    ),
+    (
+        "a jump",
+        lambda: da.hamel(PLANE, {"u": x.dot * (2 + da.sign(y)), "v": y.dot}),
+        "hamel: u = x.dot*(sign(y) + 2) jumps, so it has no rate there. Choose continuous coefficients.",
     ),
     (
         "dependent",

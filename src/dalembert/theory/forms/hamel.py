@@ -27,7 +27,7 @@ from ..algebra import tidy
 from ..motion.degeneracy import degeneracy
 from ..motion.frames import Frame, hamel_residual
 from ..motion.lagrange import entropy_rates, motion_residual, multipliers
-from .quasi_velocities import by_degree, frame_of, known, read, stated
+from .quasi_velocities import Reader, frame_of, known, stated
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -217,11 +217,15 @@ class HamelForm(Shown):
     def _pulled(self, expression: Any) -> Fast:
         return substitute(expression, self._pull)
 
+    @cached_property
+    def _reader(self) -> Reader:
+        return Reader(self.system, self.velocities)
+
     def _sympy(self, e: Any) -> Expr:
-        return tidy(read(e, self.system, self.velocities))
+        return self._reader.short(e)
 
     def _by_velocities(self, e: Any) -> Expr:
-        return by_degree(e, self.system, self.velocities)
+        return self._reader.by_degree(e)
 
     def _tidy(self, e: Fast) -> Expr:
         """Collected by the rates of quasi-velocities, in which it is linear, then by quasi-velocities."""
@@ -271,7 +275,7 @@ def hamel(system: System, velocities: Mapping[str, Any] | Sequence[Any]) -> Hame
     frame = frame_of(system, given)
     rates = frame.kinematics
     l = substitute(system.lagrangian, {q.dot: rates[q] for q in system.coordinates})
-    form = HamelForm(system, given, frame, by_degree(l, system, given))
+    form = HamelForm(system, given, frame, Reader(system, given).by_degree(l))
     confirm(form)
     return read_with(form, system.typed | typed)
 

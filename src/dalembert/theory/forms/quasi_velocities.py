@@ -14,6 +14,7 @@ from ...decide.balls import values
 from ...decide.budget import Budget
 from ...decide.decimals import Typed
 from ...decide.elimination import independent
+from ...decide.jumps import jumps
 from ...decide.sample import points_on
 from ...decide.zero import vanishes
 from ...errors import ModelError, told
@@ -54,7 +55,7 @@ def frame_of(system: System, velocities: Stated) -> Frame:
     _check_independent(rows, w)
     inverse = _inverse(system, rows)
     frame = frame_on_coordinates(system.coordinates, w, [u.dot for u in w], rows, offset, inverse)
-    return _short_brackets(frame, system, velocities)
+    return Reader(system, velocities).brackets(frame)
 
 
 def _named(system: System, given: Any) -> dict[QuasiVelocity, Expr]:
@@ -104,6 +105,10 @@ def _coefficients(system: System, velocities: Stated) -> tuple[list[list[Expr]],
                 f"hamel: {u} = {e} is not linear in the velocities. Quasi-velocities are sums of coefficient times velocity, "
                 f"with coefficients that depend on positions and time, and a function of these."
             )
+        if any(
+            a.has(sympy.floor, sympy.ceiling) or jumps(a, [*system.coordinates, time]) for a in (*affine[0], affine[1])
+        ):
+            raise ModelError(f"hamel: {u} = {e} jumps, so it has no rate there. Choose continuous coefficients.")
         rows.append([tidy(a) for a in affine[0]])
         offset.append(tidy(affine[1]))
     return rows, offset
@@ -145,44 +150,51 @@ def _inverse(system: System, rows: Sequence[Sequence[Expr]]) -> list[list[Expr]]
     return [[tidy(e) for e in solution[k : k + n]] for k in range(0, n * n, n)]
 
 
-def _short_brackets(frame: Frame, system: System, velocities: Stated) -> Frame:
-    """The same frame with structure functions in short form, and zero where they vanish."""
-
-    def short(c: Fast) -> Fast:
-        if c == 0 or vanishes(c):
-            return fast(0)
-        return fast(tidy(read(c, system, velocities)))
-
-    tables = [[[short(c) for c in row] for row in table] for table in frame.brackets]
-    return replace(frame, brackets=tables, drift_brackets=[[short(c) for c in row] for row in frame.drift_brackets])
-
-
 # short forms
 
 
-def read(e: Any, system: System, velocities: Stated) -> Expr:
-    """The SymPy form of an expression in the symbols of the system and of its quasi-velocities."""
-    own = {p for given in velocities.values() for p in given.free_symbols}
-    return slow(e, [*symbols(system), *own, *velocities, *(u.dot for u in velocities)])
+class Reader:
+    """SymPy forms of expressions in the symbols of a system and of its quasi-velocities."""
 
+    def __init__(self, system: System, velocities: Stated):
+        self._velocities = list(velocities)
+        given = (s for e in velocities.values() for s in e.free_symbols)
+        every = [*given, *symbols(system), *velocities, *(u.dot for u in velocities)]
+        self._symbols = {s.name: s for s in every}
 
-def by_degree(e: Any, system: System, velocities: Stated) -> Expr:
-    """A polynomial of degree two in the quasi-velocities with short coefficients; of anything else a short form.
+    def read(self, e: Any) -> Expr:
+        """As it is."""
+        return slow(e, [self._symbols[name] for name in free_names([e])])
 
-    What has too many terms to be multiplied out is left as it is.
-    """
-    w, plain = list(velocities), read(e, system, velocities)
-    if terms_of(plain) > TERMS:
-        return plain
-    parts = quadratic_part(e, w)
-    if parts is None:
-        return tidy(plain)
+    def short(self, e: Any) -> Expr:
+        """In a short form."""
+        return sympy.S.Zero if e == 0 else tidy(self.read(e))
 
-    def short(c: Fast) -> Expr:
-        return tidy(read(c, system, velocities))
+    def by_degree(self, e: Any) -> Expr:
+        """A polynomial of degree two in the quasi-velocities with short coefficients; of anything else a short form.
 
-    n = range(len(w))
-    squares = (short(parts.mass[i][i]) * w[i] ** 2 / 2 for i in n)
-    products = (short(parts.mass[i][j]) * w[i] * w[j] for i, j in combinations(n, 2))
-    linear = (short(a) * u for a, u in zip(parts.linear, w, strict=True))
-    return sympy.Add(*squares, *products, *linear, short(parts.rest))
+        What has too many terms to be multiplied out is left as it is.
+        """
+        w = self._velocities
+        if not free_names([e]) & {u.name for u in w}:
+            return self.short(e)
+        plain = self.read(e)
+        if terms_of(plain) > TERMS:
+            return plain
+        parts = quadratic_part(e, w)
+        if parts is None:
+            return tidy(plain)
+        n = range(len(w))
+        squares = (self.short(parts.mass[i][i]) * w[i] ** 2 / 2 for i in n)
+        products = (self.short(parts.mass[i][j]) * w[i] * w[j] for i, j in combinations(n, 2))
+        linear = (self.short(a) * u for a, u in zip(parts.linear, w, strict=True))
+        return sympy.Add(*squares, *products, *linear, self.short(parts.rest))
+
+    def brackets(self, frame: Frame) -> Frame:
+        """The same frame with structure functions in short form, and zero where they vanish."""
+
+        def short(c: Fast) -> Fast:
+            return fast(0) if c == 0 or vanishes(c) else fast(self.short(c))
+
+        tables = [[[short(c) for c in row] for row in table] for table in frame.brackets]
+        return replace(frame, brackets=tables, drift_brackets=[[short(c) for c in row] for row in frame.drift_brackets])
