@@ -115,19 +115,19 @@ def test_sound_frames_are_taken():
     (
         "dependent",
         lambda: da.hamel(PLANE, {"u": x.dot + y.dot, "v": x * x.dot + x * y.dot + sin(y)}),
-        "hamel: the quasi-velocities are dependent at all points tried: v is a combination of u, up to functions of positions "
-        "and time. Replace it by one that is independent of the others.",
+        "hamel: the quasi-velocities are dependent everywhere: v is a combination of u, up to functions of positions and "
+        "time. Replace it by one that is independent of the others.",
     ),
     (
         "dependent by sin^2 + cos^2 = 1",
         lambda: da.hamel(PLANE, {"u": x.dot + y.dot, "v": (sin(x) ** 2 + cos(x) ** 2) * x.dot + y.dot}),
-        "hamel: the quasi-velocities are dependent at all points tried: v is a combination of u, up to functions of positions "
-        "and time. Replace it by one that is independent of the others.",
+        "hamel: the quasi-velocities are dependent everywhere: v is a combination of u, up to functions of positions and "
+        "time. Replace it by one that is independent of the others.",
     ),
     (
         "no velocity",
         lambda: da.hamel(PLANE, {"u": x * y, "v": y.dot}),
-        "hamel: u contains no velocity. Quasi-velocities are sums of coefficient times velocity.",
+        "hamel: u contains no velocity (everywhere). Quasi-velocities are sums of coefficient times velocity.",
     ),
     (
         "no value",

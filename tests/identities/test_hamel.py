@@ -15,6 +15,7 @@ from dalembert.decide.zero import vanishes
 from dalembert.model.coordinates import QuasiVelocity
 from dalembert.symbolic import fast, magnitude, number, substitute
 from dalembert.theory.forms import hamel as module
+from dalembert.theory.forms.quasi_velocities import Reader
 from dalembert.theory.motion.frames import Frame, frame_on_coordinates, hamel_residual, joined
 from dalembert.theory.motion.lagrange import total_derivative
 
@@ -74,6 +75,9 @@ def test_euler_equations_of_a_heavy_top():
     euler = inertia * Matrix(frame.accelerations) + w.cross(inertia * w) - torque
     assert same(hamel_residual(top(entries, w), frame), euler)
     assert same([frame.kinematics[e] for e in gamma], gamma.cross(w))
+    torques, reactions = sympy.symbols("F:3"), sympy.symbols("r:3")
+    driven = hamel_residual(top(entries, w), frame, torques, reactions)
+    assert same(driven, [e - F - r for e, F, r in zip(euler, torques, reactions, strict=True)])
     wrong = hamel_residual(top(entries, w), rotations(sign=-1)[1])
     assert not any(vanishes(fast(e) - fast(f)) for e, f in zip(wrong, euler, strict=True))
 
@@ -148,11 +152,12 @@ def test_a_frame_on_a_product_of_spaces():
 def test_time_dependent_factors_of_a_product_keep_their_brackets():
     w = [QuasiVelocity(name) for name in ("u", "v")]
     turn = Matrix([[cos(Omega * t), sin(Omega * t)], [-sin(Omega * t), cos(Omega * t)]])
-    moving = frame_on_coordinates([x, y], w, [u.dot for u in w], turn.tolist(), [0, 0], turn.T.tolist())
+    moving = frame_on_coordinates([x, y], w, [u.dot for u in w], turn.tolist(), [k, 0], turn.T.tolist())
     both = joined(rotations()[1], moving)
     assert [row[3:] for row in both.drift_brackets[3:]] == [list(row) for row in moving.drift_brackets]
     assert not any(c != 0 for row in both.drift_brackets[:3] for c in row)
     assert any(c != 0 for row in both.drift_brackets[3:] for c in row)
+    assert same([both.kinematics[x]], [cos(Omega * t) * (w[0] - k) - sin(Omega * t) * w[1]])
 
 
 # the named forms
@@ -421,6 +426,39 @@ def test_decimals_are_read_as_they_were_typed():
     assert "u = 0.3*x.dot" in str(form) and "9.81" in str(form) and "981" not in str(form)
     (u,) = form.velocities
     assert same(sides(form.equations), [m * u.dot * sympy.Rational(100, 9) + sympy.Rational(981, 30) * m])
+
+
+def test_decimals_of_the_frame_alone_are_read_as_they_were_typed():
+    assert "u = 0.3*x.dot" in str(da.hamel(da.System("one", [x], kinetic=x.dot**2 / 2), {"u": 0.3 * x.dot}))
+
+
+def test_brackets_that_vanish_are_left_out():
+    """d(asin(tanh x))/dx = 1/cosh x, which no short form shows."""
+    free = da.System("free", [x, y], kinetic=x.dot**2 / 2 + y.dot**2 / 2)
+    exact = da.hamel(free, {"u": x.dot, "v": sympy.asin(sympy.tanh(x)) * y.dot + y * x.dot / sympy.cosh(x)})
+    assert exact.structure_functions == {}
+    assert da.hamel(free, {"u": x.dot, "v": sympy.tanh(x) * y.dot}).structure_functions != {}
+
+
+def test_a_frame_that_is_singular_in_a_branch_is_refused():
+    """Isolated points are named instead."""
+    free = da.System("free", [x, y], kinetic=x.dot**2 / 2 + y.dot**2 / 2)
+    for half, why in (
+        (da.Max(x - 1, 0) * x.dot, "no velocity"),
+        (da.Max(x - 1, 0) * x.dot + y.dot, "a combination of"),
+    ):
+        with pytest.raises(ModelError, match=f"{why}.*x = |x = .*{why}"):
+            da.hamel(free, {"v": y.dot, "u": half})
+    assert [str(e.lhs) for e in da.hamel(free, {"u": (x - 1) * x.dot, "v": y.dot}).singular] == ["x - 1"]
+
+
+def test_long_expressions_are_not_multiplied_out():
+    """(sum of 30 terms)^8 has 38,608,020 terms."""
+    many = da.coordinates("q:30")
+    u = QuasiVelocity("u")
+    reader = Reader(da.System("many", many, kinetic=sympy.Add(*(q.dot**2 for q in many))), {u: many[0].dot})
+    long = fast(u * sympy.Add(*(sin(q) for q in many)) ** 8)
+    assert reader.by_degree(long) == u * sympy.Add(*(sin(q) for q in many)) ** 8
 
 
 def test_a_parameter_of_the_frame_stays_what_it_is():

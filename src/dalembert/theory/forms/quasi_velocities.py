@@ -10,12 +10,12 @@ from typing import Any
 import sympy
 from sympy import Expr, Matrix
 
-from ...decide.balls import values
+from ...decide import balls
 from ...decide.budget import Budget
 from ...decide.decimals import Typed
 from ...decide.elimination import independent
 from ...decide.jumps import jumps
-from ...decide.sample import points_on
+from ...decide.sample import points
 from ...decide.zero import vanishes
 from ...errors import ModelError, told
 from ...model import checks
@@ -115,24 +115,30 @@ def _coefficients(system: System, velocities: Stated) -> tuple[list[list[Expr]],
 
 
 def _check_independent(rows: Sequence[Sequence[Expr]], w: Sequence[QuasiVelocity]) -> None:
-    """Refuse quasi-velocities that are dependent wherever they have values."""
-    points = points_on([], [], sorted(free_names(e for row in rows for e in row)), count=8)
-    grids = [g for g in (values(rows, p) for p in points) if g is not None]
-    found = [independent(g) for g in grids]
+    """Refuse quasi-velocities that are dependent everywhere, or in a branch: random points do not hit isolated ones."""
+    found = []
+    for _, at in points((e for row in rows for e in row), attempts=8):
+        with balls.precise() as flint:
+            grid = balls.values(rows, {name: flint.arb(x) for name, x in at.items()})
+        found += [(at, *independent(grid))] if grid is not None else []
     if not found:
         raise ModelError(
             "hamel: the quasi-velocities have no value at any of the points tried. Check their coefficients."
         )
-    kept, dependent = max(found, key=lambda f: len(f[0]))
-    if len(kept) == len(w):
+    low = [(at, dependent) for at, kept, dependent in found if len(kept) < len(w)]
+    if not low:
         return
+    at, dependent = low[0]
     number, others = min(dependent.items())
+    where = (
+        "everywhere" if len(low) == len(found) else "at " + ", ".join(f"{n} = {x:.4g}" for n, x in sorted(at.items()))
+    )
     if not others:
         raise ModelError(
-            f"hamel: {w[number]} contains no velocity. Quasi-velocities are sums of coefficient times velocity."
+            f"hamel: {w[number]} contains no velocity ({where}). Quasi-velocities are sums of coefficient times velocity."
         )
     raise ModelError(
-        f"hamel: the quasi-velocities are dependent at all points tried: {w[number]} is a combination of "
+        f"hamel: the quasi-velocities are dependent {where}: {w[number]} is a combination of "
         f"{', '.join(w[k].name for k in others)}, up to functions of positions and time. Replace it by one that is "
         f"independent of the others."
     )
