@@ -35,6 +35,7 @@ from .theory.small_motions.linearised import linearise as linearise
 from .theory.forms.structure import structure as structure
 from .theory.conserved.routh import routh as routh
 from .theory.forms.hamilton import hamilton as hamilton
+from .theory.forms.hamel import hamel as hamel
 from .theory.forms.transformations import change_coordinates as change_coordinates
 from .theory.forms.gauge import gauge_function as gauge_function
 from .theory.variations import functionals as variations

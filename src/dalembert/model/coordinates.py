@@ -225,6 +225,29 @@ class Acceleration(_Derived):
         return self._turning(r"\dot{\omega}", "alpha") or (_dotted(base, "ddot"), _over(base, "\u0308"), self.name)
 
 
+class QuasiVelocity(_Mark):
+    """A quasi-velocity `u`, a component of the velocity in a frame; `u.dot` is its rate."""
+
+    __slots__ = ()
+    _place = 2
+
+    @property
+    def dot(self) -> QuasiAcceleration:
+        """The rate of this quasi-velocity."""
+        return _derived(QuasiAcceleration, f"{self.name}.dot")
+
+
+class QuasiAcceleration(_Mark):
+    """The rate `u.dot` of a quasi-velocity."""
+
+    __slots__ = ()
+    _place = 3
+
+    def _render(self) -> tuple[str, str, str]:
+        base = self.name.removesuffix(".dot")
+        return _dotted(base, "dot"), _over(base, "\u0307"), self.name
+
+
 class Momentum(_Derived):
     """The conjugate momentum `x.momentum` of a coordinate."""
 
