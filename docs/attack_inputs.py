@@ -275,7 +275,8 @@ def _expression(rng: random.Random) -> tuple[Any, bool]:
         s, x.ddot, x.momentum, x.at(0), x > 0, sympy.And(x > 0, y > 0), sympy.Interval(0, 1), sympy.besselj(0, x),
         sympy.DiracDelta(x), sympy.Integer(10) ** 400 * x, sympy.Float("1e400") * x, sympy.Mod(x, 2), sympy.LambertW(x),
         sympy.Mul(sympy.Pow(10, 10**10, evaluate=False), x, evaluate=False), (i for i in [x]), x.__class__, 2**2000 * x,
-        np.ma.masked, np.datetime64("2020"), sympy.factorial(x), sympy.re(x, evaluate=False), sympy.Lambda(s, s), sympy.Dummy("x"), da.step,
+        np.ma.masked, np.datetime64("2020"), sympy.factorial(x), sympy.re(x, evaluate=False), sympy.Lambda(s, s),
+        sympy.Dummy("x"), da.step,
     ]  # fmt: skip
     return (rng.choice(right), False) if rng.random() < 0.6 else (rng.choice(wrong), True)
 

@@ -402,7 +402,12 @@ def test_long_doubles_beside_symbols(number):
     assert float(np.ravel(number * m)[0].subs(m, 2)) == 3
 
 
-@pytest.mark.parametrize("masked", [[1.0, np.ma.masked], [1, np.ma.array(2, mask=True)], (np.ma.masked,), [np.ma.array(1.0, mask=True)]])  # fmt: skip
+MASKED = [
+    [1.0, np.ma.masked], [1, np.ma.array(2, mask=True)], (np.ma.masked,), [np.ma.array(1.0, mask=True)]
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("masked", MASKED)
 def test_masked_entries_of_lists(masked, recwarn):
     """NumPy makes NaN of masked entries in a list, with a warning of its own, or raises MaskError."""
     with pytest.raises(da.StartError, match="masked entries"):
@@ -412,12 +417,7 @@ def test_masked_entries_of_lists(masked, recwarn):
     assert not recwarn
 
 
-SIZED = [
-    lambda n: da.Gauss(n), lambda n: da.Lobatto(n), lambda n: da.Galerkin(n), lambda n: da.DiscreteGradient(n)
-]  # fmt: skip
-
-
-@pytest.mark.parametrize("made", SIZED)
+@pytest.mark.parametrize("made", [da.Gauss, da.Lobatto, da.Galerkin, da.DiscreteGradient])
 @pytest.mark.parametrize("size", [np.int64(2), np.uint8(2), sympy.Integer(2)])
 def test_sizes_of_methods_are_whole_numbers_in_files(made, size, tmp_path):
     run = da.simulate(SPRING, made(size), h=0.1, steps=2, start={x: 1, x.dot: 0}, parameters={m: 1, k: 1})

@@ -64,8 +64,6 @@ class _Mark(Symbol):
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
         """Functions of NumPy take numbers; sums and products of arrays and symbols are those of their entries."""
-        import numpy as np
-
         name = ufunc.__name__
         if ufunc.nin > 1 or method != "__call__" or name in ("negative", "positive"):
             plain = [_entries(x) if isinstance(x, _Mark) or _is_long(x) else x for x in inputs]
