@@ -288,7 +288,8 @@ def _run_case(rng: random.Random) -> str:
         step.advance(**odd)
     except da.DalembertError as error:
         return "refused" if len(str(error)) > 10 else "wrong"
-    same = np.array_equal(np.asarray(odd["out"]), right["out"], equal_nan=True)
+    written = np.asarray(odd["out"])[:, :rows]  # there may be more rows than are written
+    same = np.array_equal(written, right["out"], equal_nan=True)
     return (
         "right"
         if same or which in ("begin", "steps", "every", "row", "t0", "h", "closing", "status", "carry")

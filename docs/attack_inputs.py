@@ -95,7 +95,8 @@ def _wrapped(rng: random.Random) -> Odd:
         ["list", "tuple", "masked", "unmasked", "view", "frozen", "records", "dates", "mixed", "ragged", "self"]
     )
     if kind in ("list", "tuple"):
-        return (base.tolist() if kind == "list" or not base.ndim else tuple(base.tolist())), value
+        listed = base.tolist() if kind == "list" or not base.ndim else tuple(base.tolist())
+        return listed, value if base.size else np.zeros(base.shape)  # an empty list has no type
     if kind == "masked" and base.size:
         return np.ma.array(base, mask=np.ones(base.shape, bool)), None
     if kind == "unmasked":
@@ -145,7 +146,10 @@ def _lane(values: Any) -> Any:
 
 
 def _doors() -> dict[str, tuple[str, Callable[[Any], Any]]]:
-    """{name: (what is expected there, call)}: "lanes", "one" number, a "positive" one, a "whole" one."""
+    """{name: (what is expected there, call)}: "lanes", "one" number, a "positive" one, a "whole" one.
+
+    A "symbol" may be a parameter too; "rest" is one number that may be no place of rest, and is refused then.
+    """
     step, methods = da.discretise(SPRING, da.midpoint_map), (da.Midpoint(), da.RungeKutta4(), da.Reference())
     polar = da.change_coordinates(
         da.System("free", [x, y], kinetic=m * (x.dot**2 + y.dot**2) / 2), {x: r * da.cos(theta), y: r * da.sin(theta)}
@@ -186,10 +190,10 @@ def _doors() -> dict[str, tuple[str, Callable[[Any], Any]]]:
         "evaluate, parameters": ("one", lambda v: da.evaluate(SPRING, at=REST, parameters={m: v, k: 1}).mass_matrix[0, 0]),
         "flow": ("one", lambda v: da.flow(SPRING, da.Midpoint(), start={x: v, x.dot: 0}, h=0.1, parameters=NUMBERS).before[0]),
         "flow, h": ("positive", lambda v: da.flow(SPRING, da.Midpoint(), start=REST, h=v, parameters=NUMBERS) and None),
-        "linearise": ("one", lambda v: da.linearise(SPRING, about={x: 0}, parameters={m: 1, k: v}) and None),
-        "linearise about": ("one", lambda v: da.linearise(SPRING, about={x: v}) and None),
+        "linearise": ("symbol", lambda v: da.linearise(SPRING, about={x: 0}, parameters={m: 1, k: v}) and None),
+        "linearise about": ("rest", lambda v: da.linearise(SPRING, about={x: v}) and None),
         "modes": ("one", lambda v: da.normal_modes(SPRING, at={x: 0}, parameters={m: 1, k: v}) and None),
-        "modes at": ("one", lambda v: da.normal_modes(SPRING, at={x: v}, parameters=NUMBERS) and None),
+        "modes at": ("rest", lambda v: da.normal_modes(SPRING, at={x: v}, parameters=NUMBERS) and None),
         "box": ("one", lambda v: da.equilibria(SPRING, box={x: (-1, v)}, parameters=NUMBERS) and None),
         "equilibria": ("one", lambda v: da.equilibria(SPRING, box={x: (-1, 1)}, parameters={m: 1, k: v}) and None),
         "attempts": ("whole", lambda v: da.equilibria(SPRING, box={x: (-1, 1)}, parameters=NUMBERS, attempts=v) and None),
@@ -225,12 +229,11 @@ def _number_case(
         try:
             seen = door(given)
         except da.DalembertError:
-            return "wrong" if kind in ("one", "positive", "lanes") and _plain(given) else "refused"
-        if (
-            value is None
-            or (kind in ("one", "positive", "whole") and value.ndim)
-            or (kind == "lanes" and value.ndim > 1)
-        ):
+            return "wrong" if kind in ("one", "symbol", "positive", "lanes") and _plain(given) else "refused"
+        if kind == "symbol" and isinstance(given, type(m)):
+            return "accepted"
+        most = {"any": 9, "lanes": 1}.get(kind, 0)
+        if value is None or value.ndim > most:
             return "wrong"
         if kind == "positive" and not 0 < value < np.inf:
             return "wrong"
@@ -272,7 +275,8 @@ def _expression(rng: random.Random) -> tuple[Any, bool]:
         s, x.ddot, x.momentum, x.at(0), x > 0, sympy.And(x > 0, y > 0), sympy.Interval(0, 1), sympy.besselj(0, x),
         sympy.DiracDelta(x), sympy.Integer(10) ** 400 * x, sympy.Float("1e400") * x, sympy.Mod(x, 2), sympy.LambertW(x),
         sympy.Mul(sympy.Pow(10, 10**10, evaluate=False), x, evaluate=False), (i for i in [x]), x.__class__, 2**2000 * x,
-        np.ma.masked, np.datetime64("2020"), sympy.factorial(x), sympy.re(x), sympy.Lambda(s, s), sympy.Dummy("x"), da.step,
+        np.ma.masked, np.datetime64("2020"), sympy.factorial(x), sympy.re(x, evaluate=False), sympy.Lambda(s, s),
+        sympy.Dummy("x"), da.step,
     ]  # fmt: skip
     return (rng.choice(right), False) if rng.random() < 0.6 else (rng.choice(wrong), True)
 
@@ -305,6 +309,11 @@ def _statement(rng: random.Random) -> tuple[str, Callable[[], str]]:
         refuse.append(must)
         return given
 
+    def stated() -> Any:
+        given = piece()
+        refuse[-1] &= given is not None  # None is "not given" there
+        return given
+
     def listed() -> Any:
         return (
             [piece() for _ in range(rng.randint(0, 3))] if rng.random() < 0.8 else rng.choice([None, "x", 3, {x: y}, x])
@@ -321,14 +330,14 @@ def _statement(rng: random.Random) -> tuple[str, Callable[[], str]]:
     given: dict[str, Any] = {"coordinates": piece(_coordinates) if rng.random() < 0.4 else [x, y]}
     if rng.random() < 0.7:
         given["kinetic"] = m * (x.dot**2 + y.dot**2) / 2 + (piece() if rng.random() < 0.0 else 0)
-        given |= {"potential": piece()} if rng.random() < 0.7 else {}
+        given |= {"potential": stated()} if rng.random() < 0.7 else {}
     else:
         given["lagrangian"] = piece()
     for key in ("constraints", "variations", "entropies"):
         given |= {key: listed()} if rng.random() < 0.2 else {}
     for key in ("forces", "friction", "heat", "conduction"):
         given |= {key: mapped()} if rng.random() < 0.15 else {}
-    given |= {"dissipation": piece()} if rng.random() < 0.1 else {}
+    given |= {"dissipation": stated()} if rng.random() < 0.1 else {}
     name = rng.choice(["s", "", None, 3, "a" * 300, x])
     kind = rng.choice(
         ["system", "system", "system", "discrete", "names", "classify", "bodies", "map", "event", "force"]

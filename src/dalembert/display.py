@@ -67,7 +67,11 @@ def read_with(result: Result, typed: Typed) -> Result:
 
 
 class _Reading:
-    """A result as it is read: it works everything out itself, with exact numbers; what it gives has decimals again."""
+    """A result as it is read: it works everything out itself, with exact numbers; what it gives has decimals again.
+
+    Long fractions are rounded then. So what writes lines must not decide anything with the expressions it reads here: a
+    verdict is a public attribute or property of the result, which is worked out with exact numbers.
+    """
 
     def __init__(self, result: Any, typed: Typed):
         self._result, self._numbers = result, typed

@@ -186,15 +186,24 @@ def _array(given: Any) -> NDArray[Any]:
         return np.array(_scalar(given))
     if hasattr(given, "units") or (hasattr(given, "unit") and not isinstance(given, np.generic)):
         raise _NoNumberError("it has a unit; give its values in the units of the system")
-    if np.ma.isMaskedArray(given) and np.ma.getmaskarray(given).any():
-        raise _NoNumberError("it has masked entries, which have no value; fill them, or leave them out")
     try:
+        if _is_masked(given):
+            raise _NoNumberError("it has masked entries, which have no value; fill them, or leave them out")
         raw = np.asarray(given)
         if isinstance(given, list | tuple) and (raw.dtype.kind not in "iuf" or any(map(_is_truth, given))):
             raw = np.asarray(given, dtype=object)  # one text makes texts of all numbers in a list
     except (TypeError, ValueError, RecursionError, OverflowError) as why:
         raise _NoNumberError(_ragged(why)) from None
     return _doubles(raw)
+
+
+def _is_masked(given: Any) -> bool:
+    """Whether an array, or one somewhere in a list, has masked entries: NumPy makes NaN of them there."""
+    import numpy as np
+
+    if isinstance(given, list | tuple):
+        return any(_is_masked(entry) for entry in given if isinstance(entry, list | tuple | np.ma.MaskedArray))
+    return np.ma.isMaskedArray(given) and bool(np.ma.getmaskarray(given).any())
 
 
 def _is_truth(entry: Any) -> bool:

@@ -391,3 +391,49 @@ def test_a_time_at_which_steps_are_lost_in_rounding():
         da.simulate(
             SPRING, da.Reference(), h=0.1, steps=3, start={x: 1, x.dot: 0, da.time: 2.0**63}, parameters={m: 1, k: 1}
         )
+
+
+@pytest.mark.parametrize("number", [np.longdouble("1.5"), np.array(1.5, dtype="g"), np.array([1.5, 2], dtype="g")])
+def test_long_doubles_beside_symbols(number):
+    """Numbers of NumPy with more digits than a double has: their operators ask the symbol, which must not ask them again."""
+    for left, right in ((number * m, m * number), (number + m, m + number), (number - x, -(x - number))):
+        assert np.all(np.ravel(left) == np.ravel(right))
+    assert not np.any(number == m)
+    assert float(np.ravel(number * m)[0].subs(m, 2)) == 3
+
+
+MASKED = [
+    [1.0, np.ma.masked], [1, np.ma.array(2, mask=True)], (np.ma.masked,), [np.ma.array(1.0, mask=True)]
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("masked", MASKED)
+def test_masked_entries_of_lists(masked, recwarn):
+    """NumPy makes NaN of masked entries in a list, with a warning of its own, or raises MaskError."""
+    with pytest.raises(da.StartError, match="masked entries"):
+        da.simulate(SPRING, da.Midpoint(), h=0.1, steps=1, start={x: masked, x.dot: 0}, parameters={m: 1, k: 1})
+    with pytest.raises(da.StartError, match="box: x"):
+        da.equilibria(SPRING, box={x: (-1, masked[-1])}, parameters={m: 1, k: 1})
+    assert not recwarn
+
+
+@pytest.mark.parametrize("made", [da.Gauss, da.Lobatto, da.Galerkin, da.DiscreteGradient])
+@pytest.mark.parametrize("size", [np.int64(2), np.uint8(2), sympy.Integer(2)])
+def test_sizes_of_methods_are_whole_numbers_in_files(made, size, tmp_path):
+    run = da.simulate(SPRING, made(size), h=0.1, steps=2, start={x: 1, x.dot: 0}, parameters={m: 1, k: 1})
+    run.save(tmp_path / "run.nc")
+    loaded = da.load(tmp_path / "run.nc")
+    assert loaded.method == made(2)
+    again = [da.simulate(SPRING, made(size), h=0.1, steps=2, start=r).records for r in (run, loaded)]
+    assert np.array_equal(*again)
+
+
+def test_an_end_out_of_reach_is_refused():
+    """1e19 oscillations are not computed; a free flight over the same time takes a few steps."""
+    given = {"h": 2**63, "steps": 2, "start": {x: 1, x.dot: 1}}
+    with pytest.raises(da.StartError, match="Give a shorter h, or fewer steps"):
+        da.simulate(SPRING, da.Reference(), parameters={m: 1, k: 1}, **given)
+    with pytest.raises(da.StartError, match="Give a shorter h, or fewer steps"):
+        da.hamilton(SPRING).simulate(parameters={m: 1, k: 1}, **given)
+    flight = da.System("flight", [x], kinetic=m * x.dot**2 / 2)
+    assert da.simulate(flight, da.Reference(), parameters={m: 1}, **given)[x][-1] == pytest.approx(2.0**64)

@@ -243,3 +243,17 @@ def test_text_and_markdown():
     assert "theta.momentum.dot = -g*l*m*sin(theta)" in str(form)
     assert "H is conserved." in str(form)
     assert r"\dot{p}_{\theta}" in form._repr_markdown_()
+
+
+@pytest.mark.parametrize("mass", [9.109e-31, 1 / 3, 0.123456789123456, 1.66053906660e-27, 1, 5.972e24])
+def test_the_energy_of_any_mass_is_conserved(mass):
+    """Long fractions are printed as rounded decimals; verdicts are not about what is printed."""
+    form = da.hamilton(da.System("particle", [x], kinetic=mass * x.dot**2 / 2, potential=7 * mass * x**4))
+    assert "H is conserved." in str(form)
+    assert form.hamiltonian_is_conserved
+
+
+def test_control_an_energy_that_changes():
+    form = da.hamilton(da.System("particle", [x], kinetic=9.109e-31 * x.dot**2 / 2, potential=1e-28 * x**2 * sin(t)))
+    assert not form.hamiltonian_is_conserved
+    assert "H is not conserved." in str(form)

@@ -92,6 +92,33 @@ def test_functions_hold_the_value_to_forty_digits(name):
     assert (wide(points, points).hi - points >= 8 * np.spacing(np.abs(points))).all()
 
 
+ON_A_PART = {
+    "sqrt": (sqrt(x), mpmath.sqrt, (1e-9, 1e9)),
+    "log": (log(x), mpmath.log, (1e-9, 1e9)),
+    "asin": (asin(x), mpmath.asin, (-1, 1)),
+    "acos": (acos(x), mpmath.acos, (-1, 1)),
+    "acosh": (acosh(x), mpmath.acosh, (1.01, 1e9)),
+    "atanh": (atanh(x), mpmath.atanh, (-0.99, 0.99)),
+    "x^(3/2)": (x ** Rational(3, 2), lambda t: t ** mpmath.mpf("1.5"), (0.01, 1e6)),
+    "x^(1/3)": (x ** Rational(1, 3), mpmath.cbrt, (0.01, 1e6)),
+}
+"""Functions that have no value at some numbers: with the numbers that are tried."""
+
+
+@pytest.mark.parametrize("name", ON_A_PART)
+def test_functions_on_their_domains_hold_the_value_to_forty_digits(name):
+    expression, function, ends = ON_A_PART[name]
+    points = np.random.default_rng(4).uniform(*ends, 200)
+    (found,), marks = Enclosure([fast(expression)], ["x"], {})([Interval(points, points)])
+    with mpmath.workdps(40):
+        exact = [function(mpmath.mpf(float(t))) for t in points]
+        inside = [
+            mpmath.mpf(float(a)) <= e <= mpmath.mpf(float(b)) for a, e, b in zip(found.lo, exact, found.hi, strict=True)
+        ]
+    assert all(inside) and not marks.rough.any()
+    assert (found.hi - found.lo <= 1e-12 * np.maximum(found.size, 1)).all()
+
+
 def test_constants_that_were_rounded_are_intervals():
     for exact in (Rational(1, 3), sympy.Integer(10) ** 30 + 1, Rational(602214076 * 10**15), Rational(1, 10**12)):
         (found,), _ = Enclosure([fast(exact)], [], {})([])

@@ -57,7 +57,7 @@ class DiscreteGradient(Method):
             raise MethodError(
                 f"DiscreteGradient({told(nodes)}): the number of quadrature nodes is a whole number from 1 to 8."
             )
-        self.nodes = nodes
+        self.nodes = int(nodes)
 
     @property
     def energy(self) -> bool:  # type: ignore[override]

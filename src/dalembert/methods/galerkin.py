@@ -29,7 +29,7 @@ class Galerkin(VariationalMethod):
             raise MethodError(f"Galerkin({told(degree)}): the degree is 1, 2, 3 or 4; the order is twice that.")
         if quadrature not in ("gauss", "lobatto"):
             raise MethodError(f"Galerkin({degree}, {quadrature!r}): the quadrature is 'gauss' or 'lobatto'.")
-        self.degree, self.quadrature = degree, quadrature
+        self.degree, self.quadrature = int(degree), quadrature
 
     @property
     def order(self) -> int:  # type: ignore[override]

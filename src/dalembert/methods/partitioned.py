@@ -47,7 +47,7 @@ class PartitionedRungeKutta(Method):
     carries = "momentum"
 
     def __init__(self, stages: int):
-        self.stages = stages
+        self.stages = int(stages)  # whole numbers of NumPy and SymPy have no place in files
 
     @abstractmethod
     def tableau(self) -> Tableau:

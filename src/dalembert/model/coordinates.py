@@ -28,6 +28,20 @@ _OWN = {
 """What functions of NumPy are called here, where the names differ."""
 
 
+def _is_long(given: Any) -> bool:
+    """Whether something is a number of NumPy of more digits than a double has, or an array of such numbers."""
+    return getattr(getattr(given, "dtype", None), "char", "") in ("g", "G")
+
+
+def _entries(given: Any) -> Any:
+    """An array of objects: symbols, and numbers of SymPy instead of NumPy's long ones, which would ask the symbol again."""
+    import numpy as np
+
+    made = np.empty(np.shape(given) if _is_long(given) else (), dtype=object)
+    made[...] = np.vectorize(sympy.sympify, otypes=[object])(given) if _is_long(given) else given
+    return made
+
+
 class _Mark(Symbol):
     """A symbol whose rendering is not its name."""
 
@@ -50,11 +64,9 @@ class _Mark(Symbol):
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
         """Functions of NumPy take numbers; sums and products of arrays and symbols are those of their entries."""
-        import numpy as np
-
         name = ufunc.__name__
         if ufunc.nin > 1 or method != "__call__" or name in ("negative", "positive"):
-            plain = [np.array(x, dtype=object) if isinstance(x, _Mark) else x for x in inputs]
+            plain = [_entries(x) if isinstance(x, _Mark) or _is_long(x) else x for x in inputs]
             with suppress(AttributeError, TypeError):  # a function of numbers, not an operator
                 return getattr(ufunc, method)(*plain, **options)
         call, own = f"({', '.join(told(x, 40) for x in inputs)})", _OWN.get(name, name)

@@ -29,6 +29,9 @@ FIRST = 1e-4
 COLLAPSED, PATIENCE = 1e-5, 2000
 """So many steps in a row, each shorter than this fraction of the longest: the motion runs into a singular point."""
 
+ENDLESS, LOOK = 1e12, 1000
+"""A motion that would take more steps than this is refused; the first look at that is after so many steps."""
+
 RETRIES, SHORTER = 12, 0.6
 """How often a step that met a point without rates is tried again, and how much shorter it is then."""
 
@@ -59,6 +62,7 @@ class Adaptive:
 
         self.rtol, self.atol = tolerance
         self._kinetic, self._second, self._per_number = kinetic, second, per_number
+        self.times = times
         self._begun, self._largest = state.copy(), np.zeros_like(state)
         f = rate(times[0], state)
         span = float(times[-1] - times[0])
@@ -74,6 +78,7 @@ class Adaptive:
         if self.atol is None:
             self.solver.rtol = 0.0  # relative to the distance from the origin
         self._longest, self._short = 0.0, 0
+        self._count, self._halfway = 0, 0.0
         self._left: Left | None = None
 
     def _first(self, t: float, y: Array, f: Array, span: float) -> float:
@@ -119,6 +124,8 @@ class Adaptive:
                     raise
         size = float(solver.step_size or 0.0)
         self._longest = max(self._longest, size)
+        self._count += 1
+        self._check_end()
         self._short = self._short + 1 if size < COLLAPSED * self._longest else 0
         if solver.status == "failed" or self._short > PATIENCE:
             if self._left is not None:
@@ -129,6 +136,21 @@ class Adaptive:
             solver.t, solver.y, solver.f, size
         )  # the next step may be longer: that is stricter
         return True
+
+    def _check_end(self) -> None:
+        """Refuse a motion whose end is out of reach; looked at after 1000, 2000, 4000, ... steps."""
+        looks, left = divmod(self._count, LOOK)
+        if left or looks & (looks - 1):
+            return
+        gone, solver = self.solver.t - self.times[0], self.solver
+        steps = self._count * (solver.t_bound - solver.t) / gone
+        grows = gone > 4 * self._halfway  # steps are still becoming longer: nothing follows from those so far
+        self._halfway = gone
+        if steps > ENDLESS and not grows and looks > 1:
+            raise StartError(
+                f"t = {self.times[0]:g} to {solver.t_bound:g}: the adaptive solution takes steps of about "
+                f"{gone / self._count:.1g}, which makes {steps:.0e} of them. Give a shorter h, or fewer steps."
+            )
 
     def _look_ahead(self) -> None:
         """Raise `Left` if the motion was about to leave the domain: steps became so short before its edge."""

@@ -244,6 +244,11 @@ class HamiltonianForm(Shown):
         in_velocities = {q.momentum: p for q, p in zip(self.system.coordinates, momenta(self.system), strict=True)}
         return bool(shell(self.system).conserved(substitute(fast(e), in_velocities)))
 
+    @property
+    def hamiltonian_is_conserved(self) -> bool:
+        """Whether H is constant along all motions; decided with exact numbers, whichever decimals of H are printed."""
+        return self.hamiltonian is not None and self.is_conserved(self.hamiltonian)
+
     def symplectic_defect(self, transformation: Mapping[Any, Any]) -> Matrix:
         """M J M^T - J for the derivatives M of new (Q, P) by the old (q, p); zero exactly if the change is canonical."""
         new = self._new_variables(transformation)
@@ -289,7 +294,7 @@ class HamiltonianForm(Shown):
             return [head, told, ("p.v - L", readable(jacobi_integral(self.system), self.system))]
         parts: list[Part] = [head, ("H", self.hamiltonian), *self.equations]
         parts += [("constraint", c) for c in self.constraints]
-        if self.is_conserved(self.hamiltonian):
+        if self.hamiltonian_is_conserved:
             return [*parts, "H is conserved."]
         return [*parts, "H is not conserved."]
 
