@@ -12,7 +12,7 @@ from ..model.coordinates import step, time
 from ..model.system import System
 from ..symbolic import Fast, fast, substitute
 from ..theory.conserved.two_laws import exchanged_heat, external_power, outside_heat, reaction_power
-from ..theory.motion.lagrange import motion_residual, multipliers
+from ..theory.motion.lagrange import motion_residual, multipliers, unknowns
 from ..waist.stepmap import Block, StepMap, guarded
 from .base import Method
 from .step_laws import entropy_flows
@@ -94,7 +94,7 @@ class ExplicitRungeKutta(Method):
 
 def _sought(system: System) -> list[Any]:
     """Accelerations, multipliers and rates of entropies."""
-    return [*(c.ddot for c in system.coordinates), *multipliers(system), *(s.dot for s in system.entropies)]
+    return [*unknowns(system), *(s.dot for s in system.entropies)]
 
 
 def _place(system: System, k: int, place: Sequence[Sequence[Fast]], t: Fast) -> dict[Any, Fast]:

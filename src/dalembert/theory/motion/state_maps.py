@@ -23,6 +23,7 @@ from .lagrange import (
     multipliers,
     reaction,
     total_derivative,
+    unknowns,
 )
 
 
@@ -104,12 +105,15 @@ def legendre_matrix_map(system: System, project: bool) -> StepMap:
     return _map(system, "Legendre matrix", "momentum", {f"entry.{i}": e for i, e in enumerate(entries)})
 
 
+def motion_block(system: System) -> Block:
+    """The equations of motion for accelerations and multipliers: a linear block."""
+    return Block(tuple(s.name for s in unknowns(system)), tuple(motion_residual(system)))
+
+
 @lru_cache(maxsize=64)
 def motion_map(system: System) -> StepMap:
     """(q, v, t) -> accelerations and multipliers."""
-    sought = [q.ddot for q in system.coordinates] + list(multipliers(system))
-    block = Block(tuple(s.name for s in sought), tuple(motion_residual(system)))
-    return _map(system, "motion", "dot", {s.name: fast(s) for s in sought}, block)
+    return _map(system, "motion", "dot", {s.name: fast(s) for s in unknowns(system)}, motion_block(system))
 
 
 def rate_map(system: System, quantities: Mapping[str, Any]) -> StepMap:
@@ -126,11 +130,9 @@ def rate_map(system: System, quantities: Mapping[str, Any]) -> StepMap:
 @lru_cache(maxsize=64)
 def flow_map(system: System) -> StepMap:
     """(q, v, S, t) -> accelerations and rates of the entropies: what an adaptive solver integrates."""
-    sought = [q.ddot for q in system.coordinates] + list(multipliers(system))
-    block = Block(tuple(s.name for s in sought), tuple(motion_residual(system)))
     outputs = {q.ddot.name: fast(q.ddot) for q in system.coordinates}
     outputs |= {S.dot.name: rate for S, rate in zip(system.entropies, entropy_rates(system), strict=True)}
-    return _map(system, "flow", "dot", outputs, block)
+    return _map(system, "flow", "dot", outputs, motion_block(system))
 
 
 @lru_cache(maxsize=64)
