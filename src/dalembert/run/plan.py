@@ -11,6 +11,7 @@ import numpy as np
 from ..discrete.equations import step_map
 from ..discrete.system import DiscreteSystem
 from ..engine.machine import Stepper
+from ..engine.run_options import EXACT, Extent, Search
 from ..errors import MethodError, StartError
 from ..methods.base import Method, VariationalMethod
 from ..model.system import System
@@ -77,34 +78,31 @@ def seed(system: System | DiscreteSystem, unknowns: tuple[str, ...], velocity: A
 
 @dataclass(frozen=True)
 class Plan:
-    """System, method, numbers and extent of a run."""
+    """System, method, numbers and extent of a run, and how exactly its steps are solved."""
 
     system: System | DiscreteSystem
     method: Method | None
-    h: float
-    every: int
-    t0: float
-    begin: int
-    steps: int
+    extent: Extent
     values: dict[str, Array]
     lanes: int | None
-    progress: Report
+    progress: Report = False
+    search: Search = EXACT
+
+    @property
+    def h(self) -> float:
+        """The step."""
+        return self.extent.h
 
     @cached_property
     def rows(self) -> Array:
         """The parameters as columns, one row per lane."""
         return np.ascontiguousarray(columns(self.values, [p.name for p in self.system.parameters], self.lanes))
 
-    @property
-    def first_row(self) -> int:
-        """The number of the first record: a continued run does not begin at 0."""
-        return -(-self.begin // self.every)
-
     @cached_property
     def times(self) -> Array:
         """The times of the records."""
-        count = (self.begin + self.steps) // self.every - self.first_row + 1
-        return self.t0 + self.h * (self.every * (self.first_row + np.arange(count)))
+        e = self.extent
+        return e.t0 + e.h * (e.every * (e.first_row + np.arange(e.records)))
 
     def stepper(self) -> Stepper:
         """The compiled step that is repeated."""
@@ -114,9 +112,10 @@ class Plan:
         """The result, with where it comes from."""
         from .. import __version__
 
+        e = self.extent
         return Trajectory(
-            system=self.system, method=self.method, h=self.h, every=self.every, time=self.times, parameters=self.values,
-            lanes=self.lanes, begin=self.begin, t0=self.t0, version=__version__, **computed,
+            system=self.system, method=self.method, h=e.h, every=e.every, time=self.times, parameters=self.values,
+            lanes=self.lanes, begin=e.begin, t0=e.t0, version=__version__, search=self.search, **computed,
         )  # fmt: skip
 
     def seed(self, unknowns: tuple[str, ...], velocity: Array) -> Array:

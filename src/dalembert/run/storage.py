@@ -92,6 +92,8 @@ def _provenance(run: Trajectory) -> dict[str, Any]:
         "parameters": json.dumps({k: np.asarray(v).tolist() for k, v in run.parameters.items()}),
         "events": json.dumps([asdict(c) for c in run.events]),
         "renewed": json.dumps(run.renewed),
+        "tolerance": run.search.tolerance,
+        "max_iterations": run.search.max_iterations,
     }
 
 

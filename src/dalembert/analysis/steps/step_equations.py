@@ -13,6 +13,7 @@ from ...decide import decimals
 from ...discrete.equations import step_map
 from ...discrete.flow import pair_map
 from ...discrete.system import DiscreteSystem
+from ...engine.run_options import Extent
 from ...errors import MethodError, StartError
 from ...methods.base import Method, VariationalMethod
 from ...methods.reference import Reference
@@ -177,7 +178,7 @@ def _of_state(
         start = resolve_start(system, at, numbers, rows)
     else:
         start, _ = read_start(system.coordinates, at, numbers, 0, "momentum", system.entropies)
-    plan = Plan(system, method, values[step.name], 1, start.time, 0, 1, numbers, None, False)
+    plan = Plan(system, method, Extent(start.time, values[step.name], 0, 1), numbers, None)
     stepper = plan.stepper()
     carry = plan.first_carry(stepper, start, rows)[0]
     state = dict(zip(stepper.stepmap.state, map(float, carry), strict=False))
