@@ -8,15 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from ..discrete.equations import step_map
 from ..discrete.system import DiscreteSystem
 from ..engine.machine import Stepper
 from ..engine.run_options import EXACT, Extent, Search
-from ..errors import MethodError, StartError
-from ..methods.base import Method, VariationalMethod
+from ..errors import StartError
+from ..methods.base import Method
+from ..methods.stepping import Stepping
 from ..model.system import System
 from ..theory.motion import state_maps as maps
-from ..waist.stepmap import StepMap
 from .progress import Report
 from .start import Start, check_first_node, two_position_momenta
 from .trajectory import Trajectory
@@ -46,21 +45,8 @@ def _check(system: System, method: Method) -> None:
 @lru_cache(maxsize=64)
 def _stepper(system: System | DiscreteSystem, method: Method | None) -> Stepper:
     """Kept, because writing the step down again takes longer than a short run."""
-    if isinstance(system, DiscreteSystem):
-        return Stepper(step_map(system))
-    assert method is not None
-    return Stepper(with_near(method_step(system, method), system))
-
-
-def method_step(system: System, method: Method) -> StepMap:
-    """The step of a method, once its parameters are those of the system, in that order: numbers go by place, not by name."""
-    step, names = method.step_map(system), tuple(p.name for p in system.parameters)
-    if step.parameters != names:
-        raise MethodError(
-            f"{method!r}: its step has the parameters ({', '.join(step.parameters)}), and {system.name} has "
-            f"({', '.join(names)}). Write tuple(p.name for p in system.parameters) in its step_map."
-        )
-    return step
+    step = Stepping(system, method).step_map()
+    return Stepper(with_near(step, system) if isinstance(system, System) else step)
 
 
 def stepper(system: System | DiscreteSystem, method: Method | None) -> Stepper:
@@ -146,12 +132,11 @@ class Plan:
         return stepper.carry(state, self.seed(unknowns, start.second))
 
     def _discrete(self, start: Start) -> DiscreteSystem:
-        if isinstance(self.system, DiscreteSystem):
-            return self.system
-        if not isinstance(self.method, VariationalMethod):
+        found = Stepping(self.system, self.method).discrete
+        if found is None:
             self.one_position(start)
-        assert isinstance(self.method, VariationalMethod)
-        return self.method.discrete_system(self.system)
+        assert found is not None
+        return found
 
     def one_position(self, start: Start) -> None:
         """Refuse a start from two positions."""

@@ -37,6 +37,9 @@ from .options import LOOSEST
 from .trajectory import Trajectory
 from .values import Array
 
+MODELS: dict[str, Any] = {"System": serial, "DiscreteSystem": discrete_serial}
+"""The plain-data form of each kind of system."""
+
 FORMAT = 3
 """The version of the files that are written; 1 is that of files that do not say, 2 of those without a tolerance."""
 
@@ -110,7 +113,7 @@ def _run(file: File) -> Trajectory:
             f"Install a newer dalembert, or save the run there again in an older format."
         )
     kind = _text(given, "model_kind", 100)
-    if kind not in ("System", "DiscreteSystem"):
+    if kind not in MODELS:
         raise ValueError(f"it has a model of the kind {kind!r}")
     arrays = _arrays(file, len(_json(given, "columns", list)))
     if version > 1 and given.get("checksum") != checksum(given, arrays):
@@ -128,7 +131,8 @@ def _run(file: File) -> Trajectory:
 @lru_cache(maxsize=8)
 def _system(kind: str, text: str) -> System | DiscreteSystem:
     """The system of a text; as a rule many runs of one system are read."""
-    return discrete_serial.loads(text) if kind == "DiscreteSystem" else serial.loads(text)
+    system: System | DiscreteSystem = MODELS[kind].loads(text)
+    return system
 
 
 # attributes
