@@ -129,6 +129,15 @@ def test_a_run_is_not_continued_with_others(changed):
     assert "here the tolerance or max_iterations cannot be continued with." in message
 
 
+def test_an_audit_says_what_a_tolerance_means():
+    """A promise that is kept to rounding otherwise is broken, and the reason is said."""
+    rod = da.System("rod", [a, b], kinetic=(a.dot**2 + b.dot**2) / 2, potential=b, constraints=[a**2 + b**2 - 1])
+    call = {"h": 0.2, "steps": 50, "start": {a: 0.6, b: 0.8, a.dot: 0.4, b.dot: -0.3}}
+    loose, plain = (da.audit(da.simulate(rod, da.Midpoint(), **call, tolerance=t)) for t in (1e-3, None))
+    assert not loose.ok and "Steps were solved to a relative residual of 0.001 (tolerance=)" in str(loose)
+    assert plain.ok and "tolerance" not in str(plain)  # control
+
+
 def test_explicit_methods_search_nothing():
     start = {a: 1.2, a.dot: 0.0}
     runs = [
