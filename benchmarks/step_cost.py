@@ -16,10 +16,9 @@ from typing import Any
 
 import numpy as np
 from common import Table, compiler, interleave, judge
+from compiled_loop import CompiledLoop
 
 import dalembert as da
-from dalembert.engine.kernels import STATUS_WIDTH
-from dalembert.engine.machine import Stepper
 
 STEPS, REPETITIONS = 1_000_000, 25
 TARGET = 1.1
@@ -41,10 +40,8 @@ class Library:
 
     def __init__(self, example: da.gallery.Example):
         self.example = example
-        self.stepper = Stepper(da.Midpoint().step_map(example.system))
-        values = {p.name: v for p, v in example.parameters.items()}
-        self.parameters = np.array([[values[p.name] for p in example.system.parameters]])
-        self.start = self.simulate(0).carry
+        start, parameters = example.start, example.parameters
+        self.loop = CompiledLoop(example.system, da.Midpoint(), h=example.h, start=start, parameters=parameters)
 
     def simulate(self, steps: int) -> Any:
         e = self.example
@@ -60,13 +57,8 @@ class Library:
 
     def advance(self, steps: int, every: int) -> tuple[np.ndarray, tuple[int, int]]:
         """Recorded states; Newton iterations and corrections."""
-        records = np.full((1, steps // every + 1, self.stepper.width), np.nan)
-        status, residual = np.zeros((1, STATUS_WIDTH), dtype=np.int64), np.full(1, np.nan)
-        self.stepper.advance(
-            self.start.copy(), self.parameters, status, residual, records,
-            begin=0, steps=steps, every=every, closing=True, row=0, t0=0.0, h=self.example.h,
-        )  # fmt: skip
-        return records[0], (int(status[0, 2]), int(status[0, 3]))
+        records, status = self.loop.advance(steps, every)
+        return records, (int(status[2]), int(status[3]))
 
 
 class HandWritten:
@@ -124,7 +116,7 @@ def measure() -> list[Table]:
     if compiler() is None:
         notes.append("There is no C compiler here, so there is nothing to compare with.")
     else:
-        c = HandWritten(library.example, library.start)
+        c = HandWritten(library.example, library.loop.start)
         apart = np.abs(library.advance(SAME_STEPS, 1)[0] - c.states(SAME_STEPS)).max()
         if not apart <= SAME:
             raise RuntimeError(f"the two motions differ by {apart:.1e} within {SAME_STEPS} steps: not the same scheme")

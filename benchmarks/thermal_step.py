@@ -11,13 +11,11 @@ from collections.abc import Callable
 from time import perf_counter
 from typing import Any
 
-import numpy as np
 from common import Table, interleave, judge
+from compiled_loop import CompiledLoop
 
 import dalembert as da
 from dalembert import cos, exp
-from dalembert.engine.kernels import STATUS_WIDTH
-from dalembert.engine.machine import Stepper
 
 STEPS, REPETITIONS = 100_000, 25
 TARGET, H = 1.5, 0.01
@@ -67,21 +65,15 @@ class Loop:
     def __init__(self, system: da.System, method: Any):
         start: dict[Any, float] = {c: 0.8 - 0.3 * i for i, c in enumerate(system.coordinates)}
         start |= {c.dot: 0.1 for c in system.coordinates} | dict.fromkeys(system.entropies, 0.1)
-        self.stepper = Stepper(method.step_map(system))
-        self.start = da.simulate(system, method, h=H, steps=0, start=start).carry
+        self.loop = CompiledLoop(system, method, h=H, start=start, parameters={})
         self.iterations = self.advance() / STEPS
 
     def advance(self) -> int:
         """Take the steps; tells the Newton iterations: Jacobians formed and factored."""
-        records = np.full((1, 2, self.stepper.width), np.nan)
-        status, residual = np.zeros((1, STATUS_WIDTH), dtype=np.int64), np.full(1, np.nan)
-        self.stepper.advance(
-            self.start.copy(), np.zeros((1, 0)), status, residual, records,
-            begin=0, steps=STEPS, every=STEPS, closing=True, row=0, t0=0.0, h=H,
-        )  # fmt: skip
-        if status[0, 0]:
-            raise RuntimeError(f"{self.stepper.stepmap.name}: the run ended early, with status {status[0, 0]}")
-        return int(status[0, 2])
+        code, _, iterations, _ = map(int, self.loop.advance(STEPS, STEPS)[1])
+        if code:
+            raise RuntimeError(f"{self.loop.stepper.stepmap.name}: the run ended early, with status {code}")
+        return iterations
 
     def seconds(self) -> float:
         began = perf_counter()

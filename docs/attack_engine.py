@@ -25,8 +25,10 @@ import sympy
 
 import dalembert as da
 from dalembert.engine import cache, machine
+from dalembert.engine.arguments import Lanes
 from dalembert.engine.kernels import STATUS_WIDTH
 from dalembert.engine.machine import PointMap, Stepper
+from dalembert.engine.run_options import Extent, Search
 from dalembert.model.coordinates import Coordinate, Entropy, Parameter
 from dalembert.run.plan import stepper
 from dalembert.symbolic import fast
@@ -258,6 +260,9 @@ def _frozen(a: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     return a
 
 
+COUNTS = ("begin", "steps", "every", "row", "max_iterations")
+
+
 def _arguments(step: Stepper, lanes: int, rows: int) -> dict[str, Any]:
     n = len(step.stepmap.state)
     return {
@@ -267,7 +272,15 @@ def _arguments(step: Stepper, lanes: int, rows: int) -> dict[str, Any]:
         "residual": np.full(lanes, np.nan),
         "out": np.full((lanes, rows, step.width), np.nan),
         **{"begin": 0, "steps": rows - 1, "every": 1, "closing": True, "row": 0, "t0": 0.0, "h": 0.01},
+        **{"tolerance": 1e-17, "max_iterations": 40},
     }
+
+
+def _advance(step: Stepper, given: dict[str, Any]) -> None:
+    lanes = Lanes(*(given[name] for name in ("carry", "parameters", "status", "residual")))
+    extent = Extent(*(given[name] for name in ("t0", "h", "begin", "steps", "every")))
+    search = Search(given["tolerance"], given["max_iterations"])
+    step.advance(lanes, given["out"], extent, search, row=given["row"], closing=given["closing"])
 
 
 def _run_case(rng: random.Random) -> str:
@@ -275,26 +288,22 @@ def _run_case(rng: random.Random) -> str:
     example = da.gallery.load("double-pendulum")
     step, lanes, rows = stepper(example.system, da.Midpoint()), rng.choice([1, 2, 5]), rng.choice([1, 4])
     right, odd = _arguments(step, lanes, rows), _arguments(step, lanes, rows)
-    step.advance(**right)
+    _advance(step, right)
     which = rng.choice(list(odd))
     if isinstance(odd[which], np.ndarray):
         others = [v for k, v in odd.items() if isinstance(v, np.ndarray) and k != which]
         odd[which] = _array_odd(odd[which], others, rng)
-    elif which in ("begin", "steps", "every", "row"):
+    elif which in COUNTS:
         odd[which] = rng.choice([-1, -(2**63), 2**63, 2**64, 2**70, 0, 7, 1.5, "3", None, True, np.int64(-5), 10**9])
     else:
         odd[which] = rng.choice([None, "1", 1j, [], math.nan, math.inf, 0])
     try:
-        step.advance(**odd)
+        _advance(step, odd)
     except da.DalembertError as error:
         return "refused" if len(str(error)) > 10 else "wrong"
     written = np.asarray(odd["out"])[:, :rows]  # there may be more rows than are written
     same = np.array_equal(written, right["out"], equal_nan=True)
-    return (
-        "right"
-        if same or which in ("begin", "steps", "every", "row", "t0", "h", "closing", "status", "carry")
-        else "wrong"
-    )
+    return "right" if same or which in (*COUNTS, "t0", "h", "closing", "status", "carry", "tolerance") else "wrong"
 
 
 def _map_case(rng: random.Random) -> str:

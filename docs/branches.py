@@ -20,8 +20,9 @@ import symengine
 import dalembert as da
 from dalembert import cos, sqrt
 from dalembert.engine import machine, newton
-from dalembert.engine.kernels import STATUS_WIDTH
+from dalembert.engine.arguments import Lanes
 from dalembert.engine.machine import Stepper
+from dalembert.engine.run_options import Extent
 from dalembert.methods import Method
 from dalembert.waist.stepmap import StepMap
 
@@ -133,15 +134,12 @@ def walk(case: Case, count: Count) -> None:
     begun = da.simulate(
         case.system, case.method, h=case.h, steps=0, start=case.start, parameters={k: case.k}, strict=False
     )
-    carry, rows, n = begun.carry.copy(), np.array([[case.k]]), len(stepmap.sought)
-    codes, residual = np.zeros((1, STATUS_WIDTH), dtype=np.int64), np.full(1, np.nan)
+    lane, n = Lanes.begun(begun.carry.copy(), np.array([[case.k]])), len(stepmap.sought)
+    carry, codes = lane.carry, lane.status
     last = carry.shape[1] - 1 - machine.HISTORY * n  # where the last solution is carried
     for step in range(STEPS):
         state, guess = carry[0, : len(stepmap.state)].copy(), carry[0, last : last + n].copy()
-        stepper.advance(
-            carry, rows, codes, residual, np.full((1, 1, stepper.width), np.nan),
-            begin=step, steps=1, every=1, closing=False, row=0, t0=0.0, h=case.h,
-        )  # fmt: skip
+        stepper.advance(lane, np.full((1, 1, stepper.width), np.nan), Extent(0.0, case.h, step, 1))
         right = branch.follow(guess, np.r_[state, case.k, step * case.h], case.h)
         if isinstance(right, str) and right == "not begun":
             return

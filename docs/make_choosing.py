@@ -5,6 +5,7 @@ python docs/make_choosing.py          (from the root of the repository; a minute
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,9 +14,11 @@ from typing import Any
 
 import numpy as np
 
+sys.path.insert(0, str(Path(__file__).parents[1] / "benchmarks"))
+
+from compiled_loop import CompiledLoop
+
 import dalembert as da
-from dalembert.engine.kernels import STATUS_WIDTH
-from dalembert.engine.machine import Stepper
 from dalembert.methods import Method
 from dalembert.methods.method_table import markdown
 
@@ -112,17 +115,11 @@ def last(run: da.Trajectory) -> np.ndarray:
 def seconds(panel: Panel, method: Method, n: int) -> float:
     """Processor time of the compiled loop alone, the shortest of several runs: no derivation, no compiling, no records."""
     h = panel.until / n
-    begun = da.simulate(panel.system, method, h=h, steps=0, start=panel.start, parameters=panel.parameters)
-    stepper = Stepper(method.step_map(panel.system))
-    rows = np.array([[float(panel.parameters[p]) for p in panel.system.parameters]])
+    loop = CompiledLoop(panel.system, method, h=h, start=panel.start, parameters=panel.parameters)
     best, until = np.inf, time.perf_counter() + 0.2
     while True:
-        carry, codes, residual = begun.carry.copy(), np.zeros((1, STATUS_WIDTH), dtype=np.int64), np.zeros(1)
-        out = np.zeros((1, 2, stepper.width))
         start = time.thread_time()
-        stepper.advance(
-            carry, rows, codes, residual, out, begin=0, steps=n, every=n, closing=False, row=0, t0=0.0, h=h
-        )  # fmt: skip
+        loop.advance(n, n)
         best = min(best, time.thread_time() - start)
         if time.perf_counter() > until:
             return best

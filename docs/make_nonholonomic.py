@@ -20,8 +20,6 @@ from scipy.interpolate import CubicSpline
 
 import dalembert as da
 from dalembert import cos, sin
-from dalembert.engine.tangent import tangent
-from dalembert.gallery.transmission import continuously_variable_transmission
 
 PAGE = Path(__file__).with_name("nonholonomic-comparison.md")
 PICTURE = Path(__file__).with_name("pictures") / "nonholonomic-comparison.png"
@@ -68,7 +66,7 @@ def gallery_test(name: str, h: float) -> Test:
 
 def transmission(eps: float, speed: float) -> Test:
     """The transmission of the gallery, with a driver that goes round or swings."""
-    e = continuously_variable_transmission()
+    e = da.gallery.load("continuously-variable-transmission")
     xi, x, y = e.system.coordinates
     start = {xi: 0.0, x: 1.0, y: 0.0, xi.dot: speed, x.dot: 0.3, y.dot: 0.0}
     conserved = {k: along(v) for k, v in e.invariants.items()}
@@ -299,10 +297,9 @@ def multiplier(method: da.methods.Method) -> str:
     if method.adaptive:
         return ""
     e = da.gallery.load("chaplygin-sleigh")
-    step_map = method.step_map(e.system)
-    state = np.zeros(len(step_map.state))
-    state[3] = 1.0 if method.carries == "velocity" else next(v for p, v in e.parameters.items() if p.name == "m")
-    values = np.linalg.eigvals(tangent(step_map, state, [e.parameters[p] for p in e.system.parameters], 0.05)[1])
+    x = e.system.coordinates[0]
+    ahead = {**dict.fromkeys((*e.system.coordinates, *e.system.velocities), 0.0), x.dot: 1.0}
+    values = np.linalg.eigvals(da.flow(e.system, method, start=ahead, h=0.05, parameters=e.parameters).jacobian)
     return f"{np.real(values[np.argmax(np.abs(values))]):.4f}"
 
 

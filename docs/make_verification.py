@@ -25,14 +25,10 @@ import branches  # noqa: E402
 import covariance  # noqa: E402
 
 import dalembert as da  # noqa: E402
-from dalembert.engine.kernels import STATUS_WIDTH  # noqa: E402
-from dalembert.engine.machine import Stepper  # noqa: E402
-from dalembert.engine.tangent import tangent  # noqa: E402
 from dalembert.methods import REGISTRY, Method  # noqa: E402
-from dalembert.run.start import point_map  # noqa: E402
-from dalembert.theory.motion import state_maps as pointwise  # noqa: E402
 from tests.conformance import systems  # noqa: E402
 from tests.conformance.drift import BY_ORDER, FAR, drift, henon_heiles, rounding, sphere  # noqa: E402
+from tests.conformance.forth_and_back import asymmetry  # noqa: E402
 from tests.conformance.orders import fitted, floors, quantity_errors, short_of  # noqa: E402
 from tests.conformance.test_rounding import SPRING, starts  # noqa: E402
 
@@ -145,10 +141,6 @@ def order_rows(method: Method) -> list[Measured]:
 STEP, NOW = 0.4, 0.3
 
 
-def parameter_row(case: systems.Case) -> list[float]:
-    return [case.parameters[p] for p in case.system.parameters]
-
-
 def to_momenta(case: systems.Case, point: np.ndarray, t: float) -> np.ndarray:
     """d(q, p)/d(q, v) at a state (q, v), for methods that carry velocities."""
     s = case.system
@@ -163,10 +155,12 @@ def canonical(n: int) -> np.ndarray:
 
 def free_defect(method: Method, case: systems.Case) -> float:
     """The largest entry of T^t J T - J over five random states, T the exact tangent map in (q, p)."""
-    step_map, n = method.step_map(case.system), len(case.system.coordinates)
-    worst = 0.0
+    q, n, worst = case.system.coordinates, len(case.system.coordinates), 0.0
+    symbols = [*q, *(c.dot if method.carries == "velocity" else c.momentum for c in q)]
     for point in np.random.default_rng(1).uniform(-0.8, 0.8, (5, 2 * n)):
-        after, T = tangent(step_map, point, parameter_row(case), STEP, NOW)
+        start = dict(zip(symbols, point, strict=True)) | {da.time: NOW}
+        step = da.flow(case.system, method, start=start, h=STEP, parameters=case.parameters)
+        after, T = step.after, step.jacobian
         if method.carries == "velocity":
             T = to_momenta(case, after, NOW + STEP) @ T @ np.linalg.inv(to_momenta(case, point, NOW))
         worst = max(worst, np.abs(T.T @ canonical(n) @ T - canonical(n)).max())
@@ -201,13 +195,12 @@ def on_surface(seed: int) -> tuple[np.ndarray, np.ndarray]:
 
 def surface_defect(method: Method) -> float:
     """The same on the phase space of a holonomic constraint: T^t J T - J on vectors tangent to it."""
-    case = ellipsoid()
-    step_map = method.step_map(case.system)
-    worst = 0.0
+    case, worst = ellipsoid(), 0.0
+    symbols = [*case.system.coordinates, *(c.momentum for c in case.system.coordinates)]
     for seed in range(5):
         point, basis = on_surface(seed)
-        full = np.append(point, np.zeros(len(step_map.state) - 6))
-        _, T = tangent(step_map, full, parameter_row(case), STEP, 0.0)
+        start = dict(zip(symbols, point, strict=True))
+        T = da.flow(case.system, method, start=start, h=STEP, parameters=case.parameters).jacobian
         moved = T[:6, :6] @ basis
         worst = max(worst, np.abs(moved.T @ canonical(3) @ moved - basis.T @ canonical(3) @ basis).max())
     return worst
@@ -228,46 +221,9 @@ def symplectic_rows(method: Method) -> list[Measured]:
 # -------------------- symmetric --------------------
 
 
-def stepped(stepper: Stepper, carry: np.ndarray, rows: np.ndarray, t: float, h: float) -> None:
-    """One step of length h, in place; h may be negative."""
-    codes, residual = np.zeros((1, STATUS_WIDTH), dtype=np.int64), np.zeros(1)
-    out = np.zeros((1, 1, stepper.width))
-    stepper.advance(
-        carry, rows, codes, residual, out, begin=0, steps=1, every=1, closing=False, row=0, t0=t, h=h
-    )  # fmt: skip
-    if codes[0, 0]:
-        raise ArithmeticError(f"{stepper.stepmap.name}: no step (status {codes[0, 0]}).")
-
-
-def seen(method: Method, system: da.System, carry: np.ndarray, rows: np.ndarray, t: float) -> np.ndarray:
-    """Position and velocity at a node, as a run shows them."""
-    n = len(system.coordinates)
-    q, second = carry[0, :n], carry[0, n : 2 * n]
-    if method.carries == "momentum":
-        project = bool(system.constraints) and method.impulsive
-        second = point_map(pointwise.velocity_map(system, project))(np.array([[*q, *second, t]]), rows)[0][0]
-    return np.append(q, second)
-
-
-def asymmetry(method: Method, name: str) -> float:
-    """How far a step forward and a step backward lead from a node in the middle of a motion."""
-    case = CASES[name]()
-    run = da.simulate(case.system, method, h=STEP, steps=3, start=case.start, parameters=case.parameters)
-    stepper, carry, rows, t = (
-        Stepper(method.step_map(case.system)),
-        run.carry.copy(),
-        np.array([parameter_row(case)]),
-        3 * STEP,
-    )
-    before = seen(method, case.system, carry, rows, t)
-    stepped(stepper, carry, rows, t, STEP)
-    stepped(stepper, carry, rows, t + STEP, -STEP)
-    return float(np.abs(seen(method, case.system, carry, rows, t) - before).max())
-
-
 def symmetric_rows(method: Method) -> list[Measured]:
     """The worst of all kinds of systems that the method accepts."""
-    found = {name: asymmetry(method, name) for name in CASES if method.takes(CASES[name]().system)}
+    found = {name: asymmetry(method, CASES[name](), STEP) for name in CASES if method.takes(CASES[name]().system)}
     worst = max(found, key=lambda name: found[name])
     kept = claimed(method.symmetric, found[worst] < ROUNDING)
     return [Measured(repr(method), (str(len(found)), worst, f"{found[worst]:.0e}"), kept)]

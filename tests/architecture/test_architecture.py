@@ -233,3 +233,31 @@ def test_functions_and_modules_stay_small():
         for node in ast.walk(ast.parse(text)):
             if isinstance(node, ast.FunctionDef):
                 assert node.end_lineno - node.lineno < 60, f"{path.name}: {node.name}"
+
+
+OPEN = {"dalembert", "dalembert.methods", "dalembert.methods.method_table"}
+"""What the scripts that write the pages of the documentation may import of the library."""
+
+
+def private_names(text: str) -> list[str]:
+    """Modules that are not public, and attributes with an underscore that are not one's own."""
+    found = []
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "dalembert":
+            found += [node.module] * (node.module not in OPEN)
+            found += [a.name for a in node.names if a.name.startswith("_")]
+        if isinstance(node, ast.Import):
+            found += [a.name for a in node.names if a.name.split(".")[0] == "dalembert" and a.name not in OPEN]
+        if isinstance(node, ast.Attribute) and node.attr.startswith("_") and not node.attr.endswith("__"):
+            found += [node.attr] * (getattr(node.value, "id", "") not in ("self", "cls"))
+    return found
+
+
+@pytest.mark.parametrize("script", sorted((Path(__file__).parents[2] / "docs").glob("make_*.py")), ids=lambda p: p.stem)
+def test_pages_are_written_with_public_names(script):
+    assert private_names(script.read_text()) == []
+
+
+def test_control_private_names_are_seen():
+    text = "from dalembert.engine.machine import Stepper\nimport dalembert.run.plan\nrun._positions\nself._own\n"
+    assert private_names(text) == ["dalembert.engine.machine", "dalembert.run.plan", "_positions"]

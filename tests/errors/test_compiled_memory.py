@@ -12,8 +12,10 @@ import numpy as np
 import pytest
 
 import dalembert as da
+from dalembert.engine.arguments import Lanes
 from dalembert.engine.kernels import STATUS_WIDTH
 from dalembert.engine.machine import PointMap
+from dalembert.engine.run_options import Extent, Search
 from dalembert.methods import Method
 from dalembert.run.plan import stepper
 from dalembert.symbolic import fast
@@ -35,6 +37,7 @@ def arguments(**changed):
         "residual": np.full(LANES, np.nan),
         "out": np.full((LANES, ROWS, step.width), np.nan),
         **{"begin": 0, "steps": ROWS - 1, "every": 1, "closing": True, "row": 0, "t0": 0.0, "h": 0.01},
+        **{"tolerance": 1e-17, "max_iterations": 40},
         **changed,
     }
 
@@ -42,7 +45,11 @@ def arguments(**changed):
 def advance(**changed):
     given = arguments()
     given |= {name: change(given) if callable(change) else change for name, change in changed.items()}
-    stepper(EXAMPLE.system, da.Midpoint()).advance(**given)
+    lanes = Lanes(*(given[name] for name in ("carry", "parameters", "status", "residual")))
+    extent = Extent(*(given[name] for name in ("t0", "h", "begin", "steps", "every")))
+    search = Search(given["tolerance"], given["max_iterations"])
+    step = stepper(EXAMPLE.system, da.Midpoint())
+    step.advance(lanes, given["out"], extent, search, row=given["row"], closing=given["closing"])
     return given
 
 

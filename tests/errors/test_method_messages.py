@@ -328,8 +328,9 @@ def test_what_is_suggested_instead_applies(name):
 
 def continued(changed):
     return (
-        f"start: a run is continued with its own system, method (not Reference), h and parameters; here the {changed} "
-        "cannot be continued with. To change it, start from a state: {x: run.x[-1], x.dot: run[x.dot][-1], ...}."
+        "start: a run is continued with its own system, method (not Reference), h, parameters, tolerance and "
+        f"max_iterations; here the {changed} cannot be continued with. "
+        "To change it, start from a state: {x: run.x[-1], x.dot: run[x.dot][-1], ...}."
     )
 
 

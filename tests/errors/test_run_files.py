@@ -183,8 +183,9 @@ def test_expressions_come_back_as_they_are(form):
     assert back == system and back.potential.args == system.potential.args
 
 
-def test_files_of_the_version_before_are_read():
-    path = Path(__file__).parent / "files" / "run_format_1.nc"
+@pytest.mark.parametrize("version", [1, 2])
+def test_files_of_earlier_versions_are_read(version):
+    path = Path(__file__).parent / "files" / f"run_format_{version}.nc"
     back = da.load(path)
     m, g = da.parameters("m g", positive=True)
     ball = da.System("ball", [x, y], kinetic=m * (x.dot**2 + y.dot**2) / 2, potential=m * g * y)
@@ -193,6 +194,7 @@ def test_files_of_the_version_before_are_read():
     run = da.simulate(ball, da.Midpoint(), h=0.1, steps=6, start=start, parameters={m: 1, g: [9, 10]}, events=bounce)
     assert back.system == ball and back.method == da.Midpoint() and back.lanes == 2
     assert np.allclose(back.records, run.records, equal_nan=True, rtol=1e-12) and len(back.events) == 4
+    assert back.search == run.search  # which they do not say
 
 
 def test_a_run_without_records(tmp_path):
@@ -221,9 +223,9 @@ def changed(attack, run, path, **attributes):
 
 
 def test_files_of_a_later_version_are_refused(attack, tmp_path):
-    path = changed(attack, oscillation(), tmp_path / "run.nc", format="3", software="dalembert 9.0")
+    path = changed(attack, oscillation(), tmp_path / "run.nc", format="4", software="dalembert 9.0")
     assert told(StartError, lambda: da.load(path)) == (
-        f"load: {path} has format 3, written by dalembert 9.0; this version reads formats up to 2. Install a newer "
+        f"load: {path} has format 4, written by dalembert 9.0; this version reads formats up to 3. Install a newer "
         f"dalembert, or save the run there again in an older format."
     )
 
@@ -384,6 +386,8 @@ FIELDS = {
     "columns": ["[]", '["x"]', '["x", "x"]', "{}", "null", '["x", 3]', '["a", "b"]'],
     "parameters": ['{"m": 1}', "[]", "null"],
     "renewed": ["[5]", "[true]", "{}"],
+    "tolerance": [0.0, -1e-9, 0.5, float("nan"), "1"],
+    "max_iterations": ["0", "-1", "x", 2.5],
     "events": ["[1]", "[{}]", "{}"],
     "method_options": [
         '{"method": "eval", "options": {}}',

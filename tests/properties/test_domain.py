@@ -99,18 +99,17 @@ def test_control_the_bare_step_goes_through():
     """Without its guards, a step of the leapfrog is on the other side of the wall."""
     from dataclasses import replace
 
+    from dalembert.engine.arguments import Lanes
     from dalembert.engine.machine import Stepper
+    from dalembert.engine.run_options import Extent
 
     stepmap = da.StormerVerlet().step_map(on_a_line(-log(x) + x))
     for guards, beyond in ((stepmap.guards, False), ((), True)):
         stepper = Stepper(replace(stepmap, guards=guards))
-        carry, codes = stepper.carry(np.array([[1.0, -2.5]])), np.zeros((1, 4), dtype=np.int64)
-        stepper.advance(
-            carry, np.zeros((1, 0)), codes, np.zeros(1), np.zeros((1, 1, 2)),
-            begin=0, steps=1, every=1, closing=False, row=0, t0=0.0, h=0.9,
-        )  # fmt: skip
-        assert (carry[0, 0] < 0) == beyond
-        assert (codes[0, 0] == 0) == beyond
+        lane = Lanes.begun(stepper.carry(np.array([[1.0, -2.5]])), np.zeros((1, 0)))
+        stepper.advance(lane, np.zeros((1, 1, 2)), Extent(t0=0.0, h=0.9, begin=0, steps=1))
+        assert (lane.carry[0, 0] < 0) == beyond
+        assert (lane.status[0, 0] == 0) == beyond
 
 
 @pytest.mark.parametrize("method", [da.Midpoint(), da.Gauss(2), da.RungeKutta4(), da.Reference()], ids=repr)

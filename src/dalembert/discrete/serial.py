@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from functools import cache
+from functools import cached_property
 from typing import Any
 
 from ..decide.decimals import Typed
@@ -17,6 +17,7 @@ from ..errors import ModelError
 from ..model import serial
 from ..model.coordinates import Coordinate, Entropy, step, time
 from ..model.packed import Packed, parsed, refuse
+from ..model.packer import Packer
 from ..model.serial import fields, listed, names, parameter, text
 from ..model.space import lines_only
 from ..symbolic import Fast, fast
@@ -151,59 +152,58 @@ def _rational(data: Any) -> None:
     Packed(_nothing).expression(data)
 
 
-def pack(expression: Fast) -> Any:
-    """A SymEngine expression as nested lists of names and numbers."""
-    import symengine
+class _SymEngine(Packer):
+    """SymEngine's expressions, by the names of its classes; branches are value, condition, value, condition, ..."""
 
-    kind = type(expression).__name__
-    if isinstance(expression, symengine.Symbol):
-        return ["Symbol", expression.name]
-    if isinstance(expression, symengine.Rational):
-        return [int(n) for n in expression.as_numer_denom()]
-    if kind == "RealDouble":
-        return float(expression).hex()
-    if kind in _CONSTANTS:
-        return kind
-    if kind not in _operations():
-        raise ModelError(f"the function {kind} cannot be saved.")
-    return [kind, *map(pack, expression.args)]
+    @cached_property
+    def constants(self) -> dict[str, Fast]:
+        """Pi, e and truths."""
+        import symengine
+
+        return dict(zip(_CONSTANTS, (symengine.pi, symengine.E, symengine.true, symengine.false), strict=True))
+
+    @cached_property
+    def operations(self) -> dict[str, Any]:
+        """What an expression is made of."""
+        import symengine
+
+        names = ("Add", "Mul", "Pow", *(n for n in serial._OPERATIONS if n[0].islower()), "Abs", "Max", "Min")
+        found = {n: getattr(symengine, n) for n in names if hasattr(symengine, n)}
+        relations = {kind: getattr(symengine, n) for kind, n in _RELATIONS.items()}
+        return {**found, **relations, "Piecewise": _piecewise}
+
+    def leaf(self, expression: Fast) -> Any:
+        """Symbols by name, fractions, doubles."""
+        import symengine
+
+        if isinstance(expression, symengine.Symbol):
+            return ["Symbol", expression.name]
+        if isinstance(expression, symengine.Rational):
+            return [int(n) for n in expression.as_numer_denom()]
+        return float(expression).hex() if type(expression).__name__ == "RealDouble" else None
+
+    def fraction(self, p: int, q: int) -> Fast:
+        """p/q."""
+        import symengine
+
+        return symengine.Rational(p, q)
+
+    def double(self, value: float) -> Fast:
+        """A double."""
+        import symengine
+
+        return symengine.RealDouble(value)
+
+    def symbol(self, data: list[Any]) -> Fast:
+        """["Symbol", name]."""
+        return fast(str(data[1])) if data[0] == "Symbol" else None
 
 
-def unpack(data: Any) -> Fast:
-    """The expression that `pack` made the data from, which have been checked."""
-    import symengine
-
-    if isinstance(data, str):
-        return _constants()[data] if data in _CONSTANTS else symengine.RealDouble(float.fromhex(data))
-    head, *rest = data
-    if isinstance(head, int):
-        return symengine.Rational(head, rest[0])
-    if head == "Symbol":
-        return fast(str(rest[0]))
-    if head not in _operations():
-        raise ModelError(f"the file names an unknown operation {head!r}.")
-    return _operations()[head](*map(unpack, rest))
-
-
-@cache
-def _operations() -> dict[str, Any]:
-    """What an expression is made of, by the names of SymEngine's classes."""
-    import symengine
-
-    names = ("Add", "Mul", "Pow", *(n for n in serial._OPERATIONS if n[0].islower()), "Abs", "Max", "Min")
-    found = {n: getattr(symengine, n) for n in names if hasattr(symengine, n)}
-    relations = {kind: getattr(symengine, n) for kind, n in _RELATIONS.items()}
-    return {**found, **relations, "Piecewise": _piecewise}
+_PACKER = _SymEngine()
+pack, unpack = _PACKER.pack, _PACKER.unpack
 
 
 def _piecewise(*parts: Fast) -> Fast:
     import symengine
 
     return symengine.Piecewise(*zip(parts[::2], parts[1::2], strict=True))
-
-
-@cache
-def _constants() -> dict[str, Fast]:
-    import symengine
-
-    return dict(zip(_CONSTANTS, (symengine.pi, symengine.E, symengine.true, symengine.false), strict=True))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -13,11 +14,34 @@ from numpy.typing import NDArray
 from ..errors import StartError
 from ..waist.stepmap import StepMap
 from .kernels import STATUS_WIDTH, carry_width
+from .run_options import Extent, Search
 
 Array = NDArray[Any]
 
 _REAL, _INTEGER = np.dtype(np.float64), np.dtype(np.int64)
 _LARGEST = 2**63 - 1
+
+
+@dataclass(frozen=True)
+class Lanes:
+    """The arrays of some motions that a compiled run advances in place, one row each.
+
+    carry:       what is carried from step to step
+    parameters:  the parameters, which are only read
+    status:      code, last valid step, Newton iterations, corrections
+    residual:    the relative residual of a search that failed
+    """
+
+    carry: Array
+    parameters: Array
+    status: Array
+    residual: Array
+
+    @classmethod
+    def begun(cls, carry: Array, parameters: Array) -> Lanes:
+        """Lanes of which no step has been made."""
+        count = len(carry)
+        return cls(carry, parameters, np.zeros((count, STATUS_WIDTH), dtype=_INTEGER), np.full(count, np.nan))
 
 
 class Memory(NamedTuple):
@@ -30,10 +54,20 @@ class Memory(NamedTuple):
     written: bool = True
 
 
-def run_addresses(
-    stepmap: StepMap, carry: Array, parameters: Array, out: Array, status: Array, residual: Array
-) -> list[int]:
+def check_search(search: Search) -> tuple[float, float, int]:
+    """What ends a search as compiled code takes it."""
+    tolerance, most = search.tolerance, search.max_iterations
+    check_numbers(tolerance=tolerance)
+    if not 0 < tolerance < float("inf"):
+        raise StartError(f"a compiled run: tolerance = {tolerance!r}. Expected a positive number.")
+    if isinstance(most, bool) or not 0 <= _whole(most) <= _LARGEST:
+        raise StartError(f"a compiled run: max_iterations = {most!r}. Expected a whole number from 0 to 2^63 - 1.")
+    return float(tolerance), search.nearly, operator.index(most)
+
+
+def run_addresses(stepmap: StepMap, group: Lanes, out: Array) -> list[int]:
     """The addresses of the arrays of a run, once they are what the time loop of a step map takes them for."""
+    carry, parameters, status, residual = group.carry, group.parameters, group.status, group.residual
     lanes, rows = _length(carry, 0), _length(out, 1)
     width = len(stepmap.state) + len(stepmap.outputs)
     return _addresses(
@@ -56,8 +90,9 @@ def check_numbers(**given: Any) -> list[float]:
     return [float(value) for value in given.values()]
 
 
-def check_extent(begin: int, steps: int, every: int, closing: bool, row: int, rows: int) -> list[int]:
+def check_extent(extent: Extent, closing: bool, row: int, rows: int) -> list[int]:
     """Numbers of steps and records as compiled code takes them, once none is written outside the records."""
+    begin, steps, every = extent.begin, extent.steps, extent.every
     if not isinstance(closing, bool | np.bool_):
         raise StartError(f"a compiled run: closing = {closing!r}. Expected True or False.")
     for name, value, least in (("begin", begin, 0), ("steps", steps, 0), ("every", every, 1), ("row", row, 0)):

@@ -12,6 +12,8 @@ from ..waist.stepmap import STEP, TIME, StepMap
 from .emit_tape import loaded
 from .emitter import Array, Emitter, Handle, Index
 from .history import HISTORY, History, history_size
+from .newton import Ends
+from .run_options import EXACT
 from .solver import Solver
 from .status import Status
 
@@ -19,6 +21,7 @@ RUN_ARGUMENTS = {
     "carry": "real[]", "parameters": "real[]", "stride": "integer", "out": "real[]", "status": "integer[]",
     "residual": "real[]", "first": "integer", "last": "integer", "begin": "integer", "steps": "integer",
     "every": "integer", "closing": "integer", "row": "integer", "rows": "integer", "t0": "real", "h": "real",
+    "tolerance": "real", "nearly": "real", "most": "integer",
 }  # fmt: skip
 
 APPLY_ARGUMENTS = {
@@ -59,7 +62,8 @@ def emit_apply(e: Emitter, stepmap: StepMap) -> None:
         code, count, effort = e.local(1, "integer"), e.local(1, "integer"), e.local(2, "integer")
         for cell, i in ((code, 0), (count, 0), (effort, 0), (effort, 1)):
             e.store(cell, 0, i)
-        solver = Solver(e, stepmap, code, effort, e.local(1))
+        ends = Ends(e.real(EXACT.tolerance), e.real(EXACT.nearly), EXACT.max_iterations)
+        solver = Solver(e, stepmap, code, effort, e.local(1), ends)
         solver.run_level(known)
         known |= solver.solve(known, History(e, stepmap, e.local(1), count))
         with e.when(e.integer_compare("eq", e.load(code), 0)):
@@ -85,7 +89,9 @@ class _Lane:
         self.rho = e.local(1)
 
     def run(self) -> None:
-        e, solver = self.e, Solver(self.e, self.stepmap, self.code, self.effort, self.rho)
+        e = self.e
+        ends = Ends(e.argument("tolerance"), e.argument("nearly"), e.argument("most"))
+        solver = Solver(e, self.stepmap, self.code, self.effort, self.rho, ends)
         self._load_carry()
         known = _constants(e, self.stepmap, self.lane)
         solver.run_level(known)

@@ -14,10 +14,11 @@ from numpy.typing import NDArray
 from ..errors import StartError
 from ..waist.stepmap import StepMap
 from . import cache, kernels
-from .arguments import check_extent, check_numbers, map_addresses, reals, run_addresses
+from .arguments import Lanes, check_extent, check_numbers, check_search, map_addresses, reals, run_addresses
 from .backends.llvm import LLVMEmitter, compile_module, is_object, load, processor
 from .history import HISTORY
 from .identity import identity
+from .run_options import EXACT, Extent, Search
 
 Array = NDArray[Any]
 
@@ -93,19 +94,21 @@ class Stepper:
         return carry
 
     def advance(
-        self, carry: Array, parameters: Array, status: Array, residual: Array, out: Array,
-        *, begin: int, steps: int, every: int, closing: bool, row: int, t0: float, h: float,
-    ) -> None:  # fmt: skip
-        """Advance all lanes in place; `out` has shape (lanes, rows, width) and is written from `row` on."""
-        carried, rows, records, codes, rho = run_addresses(self.stepmap, carry, parameters, out, status, residual)
-        extent = check_extent(begin, steps, every, closing, row, out.shape[1])
-        t0, h = check_numbers(t0=t0, h=h)
-        stride = len(self.stepmap.parameters)
+        self, lanes: Lanes, out: Array, extent: Extent, search: Search = EXACT, *, row: int = 0, closing: bool = False
+    ) -> None:
+        """Advance all lanes in place; `out` has shape (lanes, rows, width) and is written from `row` on.
+
+        With `closing` the node after the last step is recorded too.
+        """
+        carried, rows, records, codes, rho = run_addresses(self.stepmap, lanes, out)
+        counts = check_extent(extent, closing, row, out.shape[1])
+        t0, h = check_numbers(t0=extent.t0, h=extent.h)
+        ends, stride = check_search(search), len(self.stepmap.parameters)
 
         def call(first: int, last: int) -> None:
-            self._call(carried, rows, stride, records, codes, rho, first, last, *extent, t0, h)
+            self._call(carried, rows, stride, records, codes, rho, first, last, *counts, t0, h, *ends)
 
-        _spread(call, len(carry), len(carry) * (extent[1] + 1))
+        _spread(call, len(lanes.carry), len(lanes.carry) * (counts[1] + 1))
 
 
 class PointMap:

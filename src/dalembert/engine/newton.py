@@ -7,12 +7,14 @@ With the Jacobian of one iterate kept for the steps that follow (V. E. Shamanski
 at each of them by the same factor as at the first, where it became rho_1 = theta rho_0. Hence two looks tell what the
 next steps will do: from rho, a step with the old matrix leaves theta rho, one with a new matrix theta^2 rho. A residual
 and a substitution cost far less than a Jacobian and its factors, so the matrix is kept if a few more steps with it are
-enough. The search ends with the step that should leave nothing but rounding error.
+enough. The search ends with the step that should leave nothing but rounding error, or what a
+tolerance allows.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ..waist.stepmap import Block
@@ -27,20 +29,28 @@ from .status import Status
 if TYPE_CHECKING:
     from .solver import Solver
 
-TOLERANCE = 1e-10
-"""The search ends with a step with a new matrix from a relative residual below this: such a step squares it."""
-
-ROUNDING = 1e-17
-"""It also ends with a step that should leave a relative residual below this, going by how the last one shrank."""
-
 KEPT = 3
 """The matrix is kept if so many more steps with it are enough: they cost what a new matrix costs, or less."""
 
 NEAR = 1e-5
 """Relative residual below which a residual that no longer shrinks is rounding error."""
 
-LOOKS, HALVINGS, DOUBTS = 40, 40, 4
-"""Steps at most; halvings of a step that leaves the domain; halvings of one after which the residual grew."""
+HALVINGS, DOUBTS = 40, 4
+"""Halvings of a step that leaves the domain; halvings of one after which the residual grew."""
+
+
+@dataclass(frozen=True)
+class Ends:
+    """What ends a search, as compiled code has it; see `run_options.Search`.
+
+    tolerance:  it ends with a step that should leave a relative residual below this, going by how the last one shrank
+    nearly:     and with a step with a new matrix from a relative residual below this: such a step squares it
+    most:       steps at most, before the last
+    """
+
+    tolerance: Handle
+    nearly: Handle
+    most: Index
 
 
 class Newton:
@@ -48,7 +58,7 @@ class Newton:
 
     def __init__(self, solver: Solver, k: int, block: Block, known: Mapping[str, Handle], x: Array):
         self.e, self.solver, self.k, self.block, self.known = solver.e, solver, k, block, known
-        self.n, self.x = len(block.unknowns), x
+        self.n, self.x, self.ends = len(block.unknowns), x, solver.ends
         e, n = self.e, self.n
         self.matrix = matrix(e, n)
         self.d, self.old, self.right, self.scale, self.second, self.stride = (e.local(n) for _ in range(6))
@@ -154,19 +164,19 @@ class Newton:
         e.store(self.theta, e.arithmetic("div", rho, e.load(self.best)))
 
     def _enough(self, steps: int) -> Handle:
-        """Whether so many steps with the matrix at hand leave rounding error only; the first look cannot tell."""
+        """Whether so many steps with the matrix at hand leave no more than the tolerance; the first look cannot tell."""
         e, rho, theta = self.e, self.e.load(self.rho), self.e.load(self.theta)
         left = rho
         for _ in range(steps):
             left = e.arithmetic("mul", left, theta)
         known = e.compare("lt", e.load(self.best), e.real(float("inf")))
-        return e.both(e.both(known, e.compare("le", rho, e.real(NEAR))), e.compare("le", left, e.real(ROUNDING)))
+        return e.both(e.both(known, e.compare("le", rho, e.real(NEAR))), e.compare("le", left, self.ends.tolerance))
 
     def _mind_empty_rows(self, r: list[Handle]) -> None:
         """A row all of whose terms vanish is never small beside them: late in the search, look at the other rows too."""
         e, rho = self.e, self.e.load(self.rho)
         doubtful = e.either(e.integer_compare("le", 3, e.load(self.looks)), e.compare("lt", e.load(self.best), rho))
-        with e.when(e.both(doubtful, e.compare("lt", e.real(TOLERANCE), rho))):
+        with e.when(e.both(doubtful, e.compare("lt", self.ends.nearly, rho))):
             add_floors(e, self.matrix, self.scale)
             self._measure(r)
 
@@ -188,12 +198,12 @@ class Newton:
         e, n = self.e, self.n
         shrunk = e.compare("lt", e.load(self.theta), e.real(0.25))
         stalled = e.both(e.compare("le", rho, e.real(NEAR)), e.opposite(shrunk))
-        squares = e.both(renew, e.either(e.compare("le", rho, e.real(TOLERANCE)), self._enough(2)))
+        squares = e.both(renew, e.either(e.compare("le", rho, self.ends.nearly), self._enough(2)))
         last = e.either(e.either(squares, self._enough(1)), stalled)
         e.store(self.best, rho)
         e.store(self.halved, 0)
         e.store(self.looks, e.after(e.load(self.looks)))
-        with e.when(e.integer_compare("lt", LOOKS, e.load(self.looks))):
+        with e.when(e.integer_compare("lt", self.ends.most, e.load(self.looks))):
             self._fail(Status.NO_SOLUTION)
         with e.when(last):
             e.store(self.going, 0)

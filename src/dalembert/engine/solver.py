@@ -14,7 +14,7 @@ from .guards import START, Guards
 from .history import History
 from .linear import factor, matrix, solve
 from .lower import ITERATION, RUN, STEP, Tape, tape
-from .newton import Newton
+from .newton import Ends, Newton
 from .status import Status
 
 
@@ -28,6 +28,7 @@ class Solver:
     effort: Array
     """Jacobians formed and factored; corrections made with them."""
     rho: Array
+    ends: Ends
 
     def __post_init__(self) -> None:
         self.tapes: dict[str, Tape] = {}

@@ -14,7 +14,7 @@ from ..model.space import in_numbers, number_rates, numbers
 from ..model.system import System
 from ..symbolic import Fast, fast, substitute
 from ..theory.conserved.two_laws import exchanged_heat, external_power, outside_heat, reaction_power
-from ..theory.motion.lagrange import motion_residual, multipliers
+from ..theory.motion.lagrange import motion_residual, multipliers, unknowns
 from ..waist.stepmap import Block, StepMap, guarded
 from .base import Method
 from .step_laws import entropy_flows
@@ -122,7 +122,7 @@ def _moving(k: int, names: Sequence[str], velocities: Sequence[Fast], rates: Seq
 
 def _sought(system: System) -> list[Any]:
     """Accelerations, multipliers and rates of entropies."""
-    return [*(c.ddot for c in system.coordinates), *multipliers(system), *(s.dot for s in system.entropies)]
+    return [*unknowns(system), *(s.dot for s in system.entropies)]
 
 
 def _place(system: System, k: int, place: Sequence[Sequence[Fast]], t: Fast) -> dict[Any, Fast]:

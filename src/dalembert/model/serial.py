@@ -19,6 +19,7 @@ from sympy.core.assumptions import _assume_defined
 from ..errors import ModelError
 from . import coordinates as symbols
 from .packed import EXPANDED, SYMBOL, Packed, parsed, refuse
+from .packer import Packer
 from .principle import SAVED, GivenVariations, Principle
 from .rotation import Entry, Rotation
 from .space import flattened
@@ -55,42 +56,51 @@ CHECKED = 3000
 _CONSTANTS = {"Pi": sympy.pi, "Exp1": sympy.E, "BooleanTrue": sympy.true, "BooleanFalse": sympy.false}
 
 
-def pack(expression: Any) -> Any:
-    """An expression as nested lists of names and numbers."""
-    kind = type(expression).__name__
-    if isinstance(expression, sympy.Symbol):
-        if kind not in _SYMBOLS:
-            raise ModelError(f"the symbol {expression} ({kind}) cannot be saved.")
-        given = {k: v for k, v in expression._assumptions_orig.items() if k != "real"}
-        return [kind, expression.name, given]
-    if isinstance(expression, sympy.Rational):
-        return [int(expression.p), int(expression.q)]
-    if isinstance(expression, sympy.Float):
-        if expression._prec == 53 and sympy.Float(float(expression)) == expression:
-            return float(expression).hex()
-        return ["Float", to_str(expression._mpf_, prec_to_dps(expression._prec) + 3), expression._prec]
-    if kind in _CONSTANTS:
-        return kind
-    if kind not in _OPERATIONS:
-        raise ModelError(f"the function {kind} cannot be saved.")
-    return [kind, *map(pack, expression.args)]
+class _SymPy(Packer):
+    """SymPy's expressions, made as they were: without evaluating anything."""
+
+    constants, operations = _CONSTANTS, _OPERATIONS
+
+    def leaf(self, expression: Any) -> Any:
+        """Symbols with their assumptions; fractions; doubles, or decimals of more digits."""
+        kind = type(expression).__name__
+        if isinstance(expression, sympy.Symbol):
+            if kind not in _SYMBOLS:
+                raise ModelError(f"the symbol {expression} ({kind}) cannot be saved.")
+            given = {k: v for k, v in expression._assumptions_orig.items() if k != "real"}
+            return [kind, expression.name, given]
+        if isinstance(expression, sympy.Rational):
+            return [int(expression.p), int(expression.q)]
+        if isinstance(expression, sympy.Float):
+            if expression._prec == 53 and sympy.Float(float(expression)) == expression:
+                return float(expression).hex()
+            return ["Float", to_str(expression._mpf_, prec_to_dps(expression._prec) + 3), expression._prec]
+        return None
+
+    def fraction(self, p: int, q: int) -> Any:
+        """p/q."""
+        return sympy.Rational(p, q)
+
+    def double(self, value: float) -> Any:
+        """A decimal of 53 bits."""
+        return sympy.Float(value)
+
+    def symbol(self, data: list[Any]) -> Any:
+        """[kind, name, assumptions], or ["Float", digits, bits]."""
+        head, *rest = data
+        if head == "Float":
+            return sympy.Float(rest[0], precision=rest[1])
+        if head in _SYMBOLS:
+            return _SYMBOLS[head](rest[0], **{k: bool(v) for k, v in rest[1].items()})
+        return None
+
+    def made(self, operation: Any, arguments: list[Any]) -> Any:
+        """Unevaluated."""
+        return tuple(arguments) if operation is tuple else operation(*arguments, evaluate=False)
 
 
-def unpack(data: Any) -> Any:
-    """The expression that `pack` made the data from, which have been checked; as it was, so without evaluating anything."""
-    if isinstance(data, str):
-        return _CONSTANTS[data] if data in _CONSTANTS else sympy.Float(float.fromhex(data))
-    head, *rest = data
-    if isinstance(head, int):
-        return sympy.Rational(head, rest[0])
-    if head == "Float":
-        return sympy.Float(rest[0], precision=rest[1])
-    if head in _SYMBOLS:
-        return _SYMBOLS[head](rest[0], **{k: bool(v) for k, v in rest[1].items()})
-    if head not in _OPERATIONS:
-        raise ModelError(f"the file names an unknown operation {head!r}.")
-    args = map(unpack, rest)
-    return tuple(args) if head == "ExprCondPair" else _OPERATIONS[head](*args, evaluate=False)
+_PACKER = _SymPy()
+pack, unpack = _PACKER.pack, _PACKER.unpack
 
 
 def dumps(system: System) -> str:

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..engine.kernels import STATUS_WIDTH
+from ..engine.arguments import Lanes
 from ..engine.machine import Stepper
+from ..engine.run_options import Extent
 from ..engine.status import Status
 from ..model.space import numbers
 from ..model.system import System
@@ -55,7 +56,7 @@ class Stretches:
         plan, lanes = self.plan, len(self.carry)
         assert isinstance(plan.system, System)
         assert plan.method is not None
-        self.system, self.h, self.t0 = plan.system, plan.h, plan.t0
+        self.system, self.extent, self.h, self.t0 = plan.system, plan.extent, plan.extent.h, plan.extent.t0
         self.rows = np.ascontiguousarray(np.broadcast_to(plan.rows, (lanes, plan.rows.shape[1])))
         self.records = np.full((lanes, len(plan.times), self.stepper.width), np.nan)
         self.residual = np.full(lanes, np.nan)
@@ -70,15 +71,15 @@ class Stretches:
 
     def advance(self, held: Interrupts) -> None:
         """The whole motion, into `records`, `codes` and `crossings`; an interruption undoes the stretch it falls into."""
-        plan, end = self.plan, self.plan.begin + self.plan.steps
-        done = plan.begin
-        with Progress(plan.progress, plan.steps) as shown:
+        begin, end = self.extent.begin, self.extent.end
+        done = begin
+        with Progress(self.plan.progress, self.extent.steps) as shown:
             try:
-                for at in range(plan.begin, max(end, plan.begin + 1), STRETCH):
+                for at in range(begin, max(end, begin + 1), STRETCH):
                     if not self._stretch(at, min(at + STRETCH, end), held):
                         break
                     done = min(at + STRETCH, end)
-                    shown.tell(done - plan.begin)
+                    shown.tell(done - begin)
             except KeyboardInterrupt:  # raised by a function that is told of the progress
                 held.end()
         if done < end:
@@ -89,7 +90,7 @@ class Stretches:
         """End all lanes that go on at a node."""
         going = np.flatnonzero(self.codes[:, 0] == 0)
         nodes = self._computed(going, done, done)[0]
-        self.records[going, done // self.plan.every + 1 - self.plan.first_row :] = np.nan
+        self.records[going, done // self.extent.every + 1 - self.extent.first_row :] = np.nan
         for lane, node in zip(map(int, going), nodes, strict=True):
             self._keep(lane, node, done)
         self.codes[going, 0] = Status.INTERRUPTED
@@ -125,12 +126,10 @@ class Stretches:
     def _computed(self, lanes: Array, begin: int, end: int) -> tuple[Array, Array, Array, Array]:
         """All nodes of some lanes as if there were no events; carry, codes and residual after them."""
         nodes = np.full((len(lanes), end - begin + 1, self.stepper.width), np.nan)
-        carry, codes, residual = self.carry[lanes], self.codes[lanes], np.full(len(lanes), np.nan)
-        self.stepper.advance(
-            carry, self.rows[lanes], codes, residual, nodes,
-            begin=begin, steps=end - begin, every=1, closing=True, row=0, t0=self.t0, h=self.h,
-        )  # fmt: skip
-        return nodes, carry, codes, residual
+        some = Lanes(self.carry[lanes], self.rows[lanes], self.codes[lanes], np.full(len(lanes), np.nan))
+        extent = Extent(self.t0, self.h, begin, end - begin)
+        self.stepper.advance(some, nodes, extent, self.plan.search, closing=True)
+        return nodes, some.carry, some.status, some.residual
 
     def _watched(self, lane: int, nodes: Array, begin: int) -> Walk | None:
         """Note what only records; the walk through the first step in which something changes or ends the motion."""
@@ -170,7 +169,7 @@ class Stretches:
         times, records = self.plan.times, self.records
         if not (self.codes[:, 0] == Status.EVENT).all() or not self.stops:
             return times, records
-        reached = int(self.codes[:, 1].max()) // self.plan.every - self.plan.first_row + 1
+        reached = int(self.codes[:, 1].max()) // self.extent.every - self.extent.first_row + 1
         times, records = times[:reached], records[:, :reached]
         latest = max(time for time, _ in self.stops.values())
         if len(times) and times[-1] == latest:
@@ -184,20 +183,18 @@ class Stretches:
     def _at(self, lane: int, point: Array) -> Array:
         """The record of a state that is not at a node."""
         carry = self.anew(lane, point)[None, :]
-        codes, record = np.zeros((1, STATUS_WIDTH), dtype=np.int64), np.full((1, 1, self.stepper.width), np.nan)
-        self.stepper.advance(
-            carry, self.rows[[lane]], codes, np.zeros(1), record,
-            begin=0, steps=0, every=1, closing=True, row=0, t0=float(point[0, -1]), h=self.h,
-        )  # fmt: skip
+        record = np.full((1, 1, self.stepper.width), np.nan)
+        here = Extent(float(point[0, -1]), self.h, 0, 0)
+        self.stepper.advance(Lanes.begun(carry, self.rows[[lane]]), record, here, self.plan.search, closing=True)
         if self.near_at:
             record[0, 0, self.near_at] = point[0, self.states.moving]
         return np.asarray(record[0, 0])
 
     def _keep(self, lane: int, nodes: Array, first: int) -> None:
         """Copy the nodes that are multiples of `every` into their rows."""
-        every = self.plan.every
+        every = self.extent.every
         due = nodes[-first % every :: every]
-        row = -(-first // every) - self.plan.first_row
+        row = -(-first // every) - self.extent.first_row
         self.records[lane, row : row + len(due)] = due
 
     # parts of a step
@@ -225,13 +222,11 @@ class Stretches:
         moved = carry[None, :].copy()
         if h <= 0:
             return moved[0], 0
-        status, none = np.zeros((1, STATUS_WIDTH), dtype=np.int64), np.zeros((1, 1, self.stepper.width))
-        self.stepper.advance(
-            moved, self.rows[[lane]], status, np.zeros(1), none,
-            begin=0, steps=1, every=2, closing=False, row=0, t0=t, h=h,
-        )  # fmt: skip
+        lanes, none = Lanes.begun(moved, self.rows[[lane]]), np.zeros((1, 1, self.stepper.width))
+        self.stepper.advance(lanes, none, Extent(t, h, 0, 1, every=2), self.plan.search)
         moved[0, len(self.stepper.stepmap.state) :] = 0  # the next step has another length: forget earlier solutions
-        return np.where(status[0, 0], np.nan, moved[0]), int(status[0, 0])
+        status = int(lanes.status[0, 0])
+        return np.where(status, np.nan, moved[0]), status
 
 
 class Walk:

@@ -20,8 +20,9 @@ from .finite_records import ended_where_not_finite
 from .interrupts import Interrupts
 from .memory import check_fits
 from .node_checks import checked_nodes
+from .options import Options, step_size
 from .plan import Plan
-from .simulate import _step_size, _steps, completed, failure
+from .simulate import completed, failure
 from .start import resolve_start
 from .trajectory import Trajectory
 from .values import Array, Values, columns, lanes, parameter_values, point_map
@@ -44,11 +45,11 @@ def solve_hamilton(
     """A motion at the times k h; h is only the spacing of the output. Tolerances are those of `Reference`."""
     system = form.system
     rtol, atol = tolerances(rtol, atol, "")
-    h = _step_size(h)
+    h = step_size(h)
     values = parameter_values(parameters, system.parameters)
     begun = resolve_start(system, start, values, columns(values, [p.name for p in system.parameters], lanes(values)))
-    count = _steps(h, until, steps, every, begun.time)
-    plan = Plan(system, None, h, int(every), begun.time, 0, count, values, begun.lanes, False)
+    extent = Options(h, until, steps, every).extent(begun.time)
+    plan = Plan(system, None, extent, values, begun.lanes)
     if begun.kind != "velocity":
         raise MethodError("start: Hamilton's equations start from position and momentum, or position and velocity.")
     rows = np.broadcast_to(plan.rows, (len(begun.q), plan.rows.shape[1]))
@@ -66,7 +67,7 @@ def solve_hamilton(
         for lane, state in enumerate(states):
             motion = _Motion(form, compiled, rows[lane : lane + 1], begun.second[lane])
             reached, code = motion.solve(state, plan.times, records[lane], (rtol, atol), held)
-            codes[lane, :2] = code, reached * every if code else plan.steps
+            codes[lane, :2] = code, reached * every if code else extent.steps
         none = np.full(len(states), np.nan)
         run = plan.trajectory(records=records, columns=names, codes=codes, residual=none, carry=records[:, -1].copy())
         run = ended_where_not_finite(checked_nodes(run))

@@ -64,13 +64,13 @@ def _of_process() -> int | None:
 def check_fits(plan: Plan, lanes: int, width: int) -> None:
     """Refuse a run whose records do not fit into memory, with the `every=` that would."""
     free = available()
-    rows = (plan.begin + plan.steps) // plan.every - plan.first_row + 1
+    rows = plan.extent.records
     row = 8 * (lanes * width + 3)  # and its time, which is made of a whole number and a double
     if free is None or rows * row <= free:
         return
     fitting = free // (2 * row) - 2
     told = f"{lanes} lanes x {rows} records" if plan.lanes is not None else f"{rows} records"
-    fits = f"Record fewer steps: every={_rounded(-(-plan.steps // fitting))} fits." if fitting > 0 else ""
+    fits = f"Record fewer steps: every={_rounded(-(-plan.extent.steps // fitting))} fits." if fitting > 0 else ""
     remedy = fits or "Not even a few records fit: take fewer lanes at a time."
     raise MethodError(
         f"simulate: {told} of {width} numbers take {size(rows * row)} of memory, and {size(free)} are free. {remedy}"

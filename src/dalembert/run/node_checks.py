@@ -68,17 +68,17 @@ def thinned(plan: Plan, carry: Array, codes: Array, compute: Compute) -> Traject
     """
     lanes, codes = len(carry), codes.copy()
     records, residual = np.full((lanes, len(plan.times), plan.stepper().width), np.nan), np.full(lanes, np.nan)
-    size = max(16, PART // lanes)
-    for at in range(0, max(plan.steps, 1), size):
+    size, whole = max(16, PART // lanes), plan.extent
+    for at in range(0, max(whole.steps, 1), size):
         alive = codes[:, 0] == Status.CONVERGED
-        part = replace(plan, begin=plan.begin + at, steps=min(size, plan.steps - at), every=1)
-        run = compute(part, carry.copy(), codes.copy())
+        part = replace(whole.part(at, min(size, whole.steps - at)), every=1)
+        run = compute(replace(plan, extent=part), carry.copy(), codes.copy())
         near = [run.columns.index(n) for n in near_names(run.system) if n in run.columns]
         if near:  # a step that failed has none
             known = run.records[:, :, near]
             run.records[:, :, near] = np.where(np.isfinite(known), known, run._velocities)
         nodes = part.begin + np.arange(part.steps + 1)
-        rows, due = nodes // plan.every - plan.first_row, nodes % plan.every == 0
+        rows, due = nodes // whole.every - whole.first_row, nodes % whole.every == 0
         records[np.ix_(alive, rows[due])] = run.records[np.ix_(alive, due)]
         codes[alive], residual[alive], carry[alive] = run.codes[alive], run.residual[alive], run.carry[alive]
         if codes[:, 0].all():

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 from sympy import Symbol
 
-from ..discrete.equations import step_map
-from ..discrete.flow import backward_step_map, pair_map
+from ..discrete.flow import pair_map
 from ..discrete.system import DiscreteSystem
 from ..display import Part, Shown, Table
 from ..engine.tangent import NoStep, tangent
 from ..errors import MethodError, StartError
 from ..methods.base import Method, VariationalMethod
+from ..methods.stepping import Stepping
 from ..model.coordinates import time
 from ..model.system import System
 from ..symbolic import fast
@@ -86,12 +86,13 @@ def flow(
     here = simulate(system, method, h=h, steps=0, start=start, parameters=parameters)
     if here.lanes is not None or (method is not None and method.adaptive):
         raise StartError("flow: one state and a method with a fixed step; arrays make lanes in simulate().")
+    steps = Stepping(system, method)
     given, ends = by_name(start, _symbols(system), "start"), [c.at(1).name for c in system.coordinates]
     if ends[0] in given:
-        stepmap = _pairs(system, method, backward)
+        stepmap = _pairs(steps, backward)
         state = np.append(here._positions[0, 0], [given[name] for name in ends])
     else:
-        stepmap = _backward(system, method) if backward else _forward(system, method)
+        stepmap = steps.backward_map("flow") if backward else steps.step_map("flow")
         state = here.carry[0, : len(stepmap.state)]
     turned = backward and method is not None and not isinstance(method, VariationalMethod)  # the step with -h
     try:
@@ -137,32 +138,14 @@ def _way(backward: bool) -> str:
     return "backward" if backward else "forward"
 
 
-def _pairs(system: System | DiscreteSystem, method: Method | None, backward: bool) -> StepMap:
-    if isinstance(system, System) and isinstance(method, VariationalMethod):
-        system = method.discrete_system(system)
-    if not isinstance(system, DiscreteSystem) or system.entropies or system.interior:
+def _pairs(steps: Stepping, backward: bool) -> StepMap:
+    system = steps.discrete
+    if system is None or system.entropies or system.interior:
         raise StartError(
             "flow: two positions are the state of a discrete system without entropies and interior positions; give position "
             "and momentum."
         )
     return pair_map(system, backward)
-
-
-def _forward(system: System | DiscreteSystem, method: Method | None) -> StepMap:
-    return step_map(system) if isinstance(system, DiscreteSystem) else cast(Method, method).step_map(system)
-
-
-def _backward(system: System | DiscreteSystem, method: Method | None) -> StepMap:
-    """The inverse of a step; of a symmetric method it is the step with -h."""
-    if isinstance(system, DiscreteSystem):
-        return backward_step_map(system)
-    if isinstance(method, VariationalMethod):
-        return backward_step_map(method.discrete_system(system))
-    if not cast(Method, method).symmetric:
-        raise MethodError(
-            f"flow: {method!r} is not symmetric, and its inverse is no step of it. Use a symmetric method."
-        )
-    return _forward(system, method)
 
 
 def _symbols(system: System | DiscreteSystem) -> list[Symbol]:

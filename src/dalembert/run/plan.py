@@ -9,12 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from ..discrete.equations import step_map
 from ..discrete.state_layout import velocity_columns
 from ..discrete.system import DiscreteSystem
 from ..engine.machine import Stepper
-from ..errors import MethodError, StartError
-from ..methods.base import Method, VariationalMethod
+from ..engine.run_options import EXACT, Extent, Search
+from ..errors import StartError
+from ..methods.base import Method
+from ..methods.stepping import Stepping
 from ..model.space import differences
 from ..model.system import System
 from ..theory.motion import state_maps as maps
@@ -49,21 +50,8 @@ def _check(system: System, method: Method) -> None:
 @lru_cache(maxsize=64)
 def _stepper(system: System | DiscreteSystem, method: Method | None) -> Stepper:
     """Kept, because writing the step down again takes longer than a short run."""
-    if isinstance(system, DiscreteSystem):
-        return Stepper(step_map(system))
-    assert method is not None
-    return Stepper(with_near(method_step(system, method), system))
-
-
-def method_step(system: System, method: Method) -> StepMap:
-    """The step of a method, once its parameters are those of the system, in that order: numbers go by place, not by name."""
-    step, names = method.step_map(system), tuple(p.name for p in system.parameters)
-    if step.parameters != names:
-        raise MethodError(
-            f"{method!r}: its step has the parameters ({', '.join(step.parameters)}), and {system.name} has "
-            f"({', '.join(names)}). Write tuple(p.name for p in system.parameters) in its step_map."
-        )
-    return step
+    step = Stepping(system, method).step_map()
+    return Stepper(with_near(step, system) if isinstance(system, System) else step)
 
 
 def stepper(system: System | DiscreteSystem, method: Method | None) -> Stepper:
@@ -81,34 +69,31 @@ def seed(system: System | DiscreteSystem, step: StepMap, velocity: Array, names:
 
 @dataclass(frozen=True)
 class Plan:
-    """System, method, numbers and extent of a run."""
+    """System, method, numbers and extent of a run, and how exactly its steps are solved."""
 
     system: System | DiscreteSystem
     method: Method | None
-    h: float
-    every: int
-    t0: float
-    begin: int
-    steps: int
+    extent: Extent
     values: dict[str, Array]
     lanes: int | None
-    progress: Report
+    progress: Report = False
+    search: Search = EXACT
+
+    @property
+    def h(self) -> float:
+        """The step."""
+        return self.extent.h
 
     @cached_property
     def rows(self) -> Array:
         """The parameters as columns, one row per lane."""
         return np.ascontiguousarray(columns(self.values, [p.name for p in self.system.parameters], self.lanes))
 
-    @property
-    def first_row(self) -> int:
-        """The number of the first record: a continued run does not begin at 0."""
-        return -(-self.begin // self.every)
-
     @cached_property
     def times(self) -> Array:
         """The times of the records."""
-        count = (self.begin + self.steps) // self.every - self.first_row + 1
-        return self.t0 + self.h * (self.every * (self.first_row + np.arange(count)))
+        e = self.extent
+        return e.t0 + e.h * (e.every * (e.first_row + np.arange(e.records)))
 
     def stepper(self) -> Stepper:
         """The compiled step that is repeated."""
@@ -118,9 +103,10 @@ class Plan:
         """The result, with where it comes from."""
         from .. import __version__
 
+        e = self.extent
         return Trajectory(
-            system=self.system, method=self.method, h=self.h, every=self.every, time=self.times, parameters=self.values,
-            lanes=self.lanes, begin=self.begin, t0=self.t0, version=__version__, **computed,
+            system=self.system, method=self.method, h=e.h, every=e.every, time=self.times, parameters=self.values,
+            lanes=self.lanes, begin=e.begin, t0=e.t0, version=__version__, search=self.search, **computed,
         )  # fmt: skip
 
     def seed(self, step: StepMap, velocity: Array) -> Array:
@@ -151,12 +137,11 @@ class Plan:
         return stepper.carry(state, self.seed(step, start.second))
 
     def _discrete(self, start: Start) -> DiscreteSystem:
-        if isinstance(self.system, DiscreteSystem):
-            return self.system
-        if not isinstance(self.method, VariationalMethod):
+        found = Stepping(self.system, self.method).discrete
+        if found is None:
             self.one_position(start)
-        assert isinstance(self.method, VariationalMethod)
-        return self.method.discrete_system(self.system)
+        assert found is not None
+        return found
 
     def one_position(self, start: Start) -> None:
         """Refuse a start from two positions."""

@@ -35,7 +35,7 @@ def solve_reference(plan: Plan, start: Start, held: Interrupts) -> Trajectory:
         for lane, state in enumerate(np.column_stack([start.q, start.second, start.entropies])):
             motion = _Motion(system, method, rows[lane : lane + 1])
             reached, code = motion.solve(state, plan.times, records[lane], held)
-            codes[lane, :2] = code, reached * plan.every if code else plan.steps
+            codes[lane, :2] = code, reached * plan.extent.every if code else plan.extent.steps
             try:
                 shown.tell(lane + 1)
             except KeyboardInterrupt:  # raised by a function that is told of the progress

@@ -23,6 +23,7 @@ import numpy as np
 from ..discrete import serial as discrete_serial
 from ..discrete.system import DiscreteSystem
 from ..engine.kernels import STATUS_WIDTH
+from ..engine.run_options import EXACT, Search
 from ..engine.status import Status
 from ..errors import StartError
 from ..methods import REGISTRY
@@ -33,11 +34,15 @@ from ..model.system import System
 from . import memory
 from .events import Crossing
 from .netcdf import Attribute, File
+from .options import LOOSEST
 from .trajectory import Trajectory
 from .values import Array
 
-FORMAT = 2
-"""The version of the files that are written; 1 is that of files that do not say."""
+MODELS: dict[str, Any] = {"System": serial, "DiscreteSystem": discrete_serial}
+"""The plain-data form of each kind of system."""
+
+FORMAT = 3
+"""The version of the files that are written; 1 is that of files that do not say, 2 of those without a tolerance."""
 
 TEXT = 2**25
 """The longest text, in characters; parameters of many lanes and events may be longer."""
@@ -57,6 +62,8 @@ ATTRIBUTES = (
     "software", "format", "method_options", "h", "every", "t0", "first_step", "lanes", "model", "model_kind", "columns",
     "parameters", "events", "renewed",
 )  # fmt: skip
+ADDED = ("tolerance", "max_iterations")
+"""Attributes since format 3."""
 ARRAYS = (
     "time", "status", "run.status", "run.last_step", "run.iterations", "run.corrections", "run.residual", "run.carry",
     "run.watched", "run.records",
@@ -67,7 +74,7 @@ ARRAYS = (
 def checksum(attributes: Mapping[str, Any], arrays: Mapping[str, Array]) -> str:
     """A digest of everything that is read."""
     digest = hashlib.sha256()
-    for name in ATTRIBUTES:
+    for name in (*ATTRIBUTES, *(n for n in ADDED if n in attributes)):
         digest.update(f"{name}: {attributes.get(name)!r}\n".encode())
     taken = "status" if "run.status" in arrays else "run.status"  # a coordinate may have that name
     for name in (n for n in ARRAYS if n in arrays and n != taken):
@@ -107,7 +114,7 @@ def _run(file: File) -> Trajectory:
             f"Install a newer dalembert, or save the run there again in an older format."
         )
     kind = _text(given, "model_kind", 100)
-    if kind not in ("System", "DiscreteSystem"):
+    if kind not in MODELS:
         raise ValueError(f"it has a model of the kind {kind!r}")
     arrays = _arrays(file, len(_json(given, "columns", list)))
     if version > 1 and given.get("checksum") != checksum(given, arrays):
@@ -125,7 +132,8 @@ def _run(file: File) -> Trajectory:
 @lru_cache(maxsize=8)
 def _system(kind: str, text: str) -> System | DiscreteSystem:
     """The system of a text; as a rule many runs of one system are read."""
-    return discrete_serial.loads(text) if kind == "DiscreteSystem" else serial.loads(text)
+    system: System | DiscreteSystem = MODELS[kind].loads(text)
+    return system
 
 
 # attributes
@@ -255,9 +263,19 @@ def _own_parts(given: Mapping[str, Any], lanes: int, width: int) -> dict[str, An
     return {
         "h": _real(given, "h"), "t0": _real(given, "t0"), "every": _whole(given, "every", 1),
         "lanes": None if told < 0 else told, "columns": tuple(columns),
-        "renewed": tuple(renewed), "version": _text(given, "software", 1000).split(" ")[-1],
+        "search": _search(given), "renewed": tuple(renewed), "version": _text(given, "software", 1000).split(" ")[-1],
         "method": _method(_json(given, "method_options", object)),
     }  # fmt: skip
+
+
+def _search(given: Mapping[str, Any]) -> Search:
+    """How exactly steps were solved; in files of formats 1 and 2 to rounding error."""
+    if not any(name in given for name in ADDED):
+        return EXACT
+    tolerance = _real(given, "tolerance")
+    if not 0 < tolerance <= LOOSEST:
+        raise ValueError(f"its tolerance is {tolerance:g}")
+    return Search(tolerance, _whole(given, "max_iterations", 1))
 
 
 def _fitted(system: System | DiscreteSystem, parts: dict[str, Any], given: Mapping[str, Any]) -> Trajectory:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
@@ -11,8 +10,10 @@ import numpy as np
 from sympy import Float
 
 from ..discrete.system import DiscreteSystem
+from ..engine.arguments import Lanes
 from ..engine.kernels import STATUS_WIDTH, carry_width
 from ..engine.machine import Stepper
+from ..engine.run_options import EXACT, Search
 from ..engine.status import Status
 from ..errors import MethodError, ModelError, SimulationError, StartError
 from ..methods.base import Method
@@ -20,7 +21,6 @@ from ..methods.reference import Reference
 from ..model.bodies.assembly import Assembly
 from ..model.coordinates import Parameter
 from ..model.system import System
-from ..numbers import MOST, finite, positive, whole
 from ..theory.motion import state_maps as maps
 from .event_search import Stretches
 from .events import Event
@@ -29,16 +29,14 @@ from .given_start import Start, read_start
 from .interrupts import Interrupts
 from .memory import check_fits
 from .node_checks import checked_nodes, thinned
+from .options import Options, step_size
 from .plan import Plan, check_method
-from .progress import Progress, Report, chunks
+from .progress import Progress, chunks
 from .reference_solution import solve_reference
 from .start import of_momenta, resolve_start
 from .trajectory import Trajectory
 from .values import Array, Values, by_name, columns, lanes, parameter_values
 from .velocities import expected_velocities, has_branches, near_columns
-
-UNTIL = ": give a time, one number, that so many steps can reach."
-"""How a message about an end ends."""
 
 
 def simulate(
@@ -52,6 +50,8 @@ def simulate(
     parameters: Values | None = None,
     every: int = 1,
     events: Event | Sequence[Event] = (),
+    tolerance: float | None = None,
+    max_iterations: int | None = None,
     progress: bool | Callable[[int, int], None] | None = None,
     strict: bool = True,
 ) -> Trajectory:
@@ -63,6 +63,10 @@ def simulate(
     parameters: {m: 1, ...}; every parameter needs a value
     every:      record every so many steps
     events:     what happens where expressions cross zero: see `Event`; crossings are in `run.events`
+    tolerance:  the relative residual that Newton's method may leave in a step; every equation is measured by the sizes of
+                its own terms, so no unit matters. By default rounding error is left, and no more
+    max_iterations: a search that is not near its end after so many steps of Newton's method is given up, and begun anew
+                in shorter strides; 40 by default
     progress:   True or False shows a bar or not; by default one appears on a terminal if the run is long;
                 or a function called with (steps done, steps in all)
     strict:     raise SimulationError if a lane ends early; the error carries the trajectory. False returns it.
@@ -70,10 +74,10 @@ def simulate(
     Arrays in `start` or `parameters` make lanes: one motion for each entry. A discrete system is its own method.
     """
     system = _system(system, method)
-    h = _step_size(h)
+    asked = Options(step_size(h), until, steps, every, tolerance, max_iterations, progress)
     watched = _events(events, system, method)
     if isinstance(start, Trajectory):
-        job = _continued(system, method, start, h, until, steps, parameters, every, watched, progress)
+        job = _continued(system, method, start, asked, parameters, watched)
     else:
         own = _own(watched, system)
         values = parameter_values(parameters, [*system.parameters, *own])
@@ -81,8 +85,8 @@ def simulate(
         if isinstance(system, System) and method is not None:
             check_method(system, method)
         begun = _start(system, start, values)
-        count = _steps(h, until, steps, every, begun.time)
-        plan = Plan(system, method, h, int(every), begun.time, 0, count, values, begun.lanes, progress)
+        extent, search = asked.extent(begun.time), _search(asked, method)
+        plan = Plan(system, method, extent, values, begun.lanes, progress, search)
         job = _fresh(plan, begun, _with_numbers(watched, extra))
     with Interrupts() as held:
         run = job(held)
@@ -119,26 +123,14 @@ def _check_method(system: Any, method: Any) -> None:
         raise MethodError(f"simulate: got the method {method!r}. Expected one such as Midpoint() or Reference().")
 
 
-def _step_size(h: Any) -> float:
-    tail = ": the step is a positive number. One step backward is flow(..., backward=True)."
-    return positive(h, "h", MethodError, tail)
-
-
-def _steps(h: float, until: float | None, steps: int | None, every: int, t0: float) -> int:
-    whole(every, "every", MethodError, least=1, expected="record every so many steps; give a whole number from 1")
-    if (until is None) == (steps is None):
-        raise MethodError("give either until= (a time) or steps= (a number), one of the two.")
-    if steps is not None:
-        return whole(steps, "steps", MethodError)
-    end = finite(until, "until", MethodError, UNTIL)
-    if end < t0:
+def _search(asked: Options, method: Method | None, default: Search = EXACT) -> Search:
+    """How exactly steps are solved, by a method that has steps."""
+    if isinstance(method, Reference) and asked.says_search:
         raise MethodError(
-            f"until = {until} lies before the start at t = {t0:g}. Give a later time, or another start time."
+            f"tolerance, max_iterations: these are for the equations of a step, and {method!r} has none. Its own tolerance "
+            f"is Reference(rtol=1e-10)."
         )
-    count = (end - t0) / h
-    if count > MOST:
-        raise MethodError(f"until = {end:g}{UNTIL}")
-    return math.ceil(count - max(1e-9, 8 * count * 2.0**-52))
+    return asked.search(default)
 
 
 def _start(system: System | DiscreteSystem, given: Any, values: dict[str, Array]) -> Start:
@@ -185,7 +177,7 @@ def _computed(
     """The motion of the lanes whose code is 0, watched if there are events; a continued run knows something of them."""
     stepper, system = plan.stepper(), plan.system
     check_fits(plan, len(carry), stepper.width)
-    if plan.every > 1 and not events and isinstance(system, System) and has_branches(system):
+    if plan.extent.every > 1 and not events and isinstance(system, System) and has_branches(system):
         return thinned(plan, carry, codes, lambda p, x, ended: checked_nodes(_computed(p, x, ended, (), None, held)))
     expected = expected_velocities(stepper.stepmap, system, carry)
     if events:
@@ -200,17 +192,14 @@ def _computed(
 
 def _advance(plan: Plan, stepper: Stepper, carry: Array, codes: Array, held: Interrupts) -> Trajectory:
     """Run the compiled loop in chunks; a lane that fails ends, the others go on."""
-    begin, steps, every = plan.begin, plan.steps, plan.every
-    records = np.full((len(carry), len(plan.times), stepper.width), np.nan)
-    residual = np.full(len(carry), np.nan)
-    done = 0
+    whole, steps, done = plan.extent, plan.extent.steps, 0
+    records = np.full((len(carry), whole.records, stepper.width), np.nan)
+    lanes = Lanes(carry, plan.rows, codes, np.full(len(carry), np.nan))
 
     def go(at: int, size: int, closing: bool) -> None:
-        row = -(-(begin + at) // every) - plan.first_row
-        stepper.advance(
-            carry, plan.rows, codes, residual, records, begin=begin + at, steps=size, every=every,
-            closing=closing and (begin + at + size) % every == 0, row=row, t0=plan.t0, h=plan.h,
-        )  # fmt: skip
+        part = whole.part(at, size)
+        closing = closing and part.end % part.every == 0
+        stepper.advance(lanes, records, part, plan.search, row=part.first_row - whole.first_row, closing=closing)
 
     with Progress(plan.progress, steps) as shown:
         try:
@@ -225,7 +214,7 @@ def _advance(plan: Plan, stepper: Stepper, carry: Array, codes: Array, held: Int
         go(done, 0, True)
         codes[codes[:, 0] == 0, 0] = Status.INTERRUPTED
     names = (*stepper.stepmap.state, *stepper.stepmap.outputs)
-    return plan.trajectory(records=records, columns=names, codes=codes, residual=residual, carry=carry)
+    return plan.trajectory(records=records, columns=names, codes=codes, residual=lanes.residual, carry=carry)
 
 
 def _with_events(
@@ -281,23 +270,24 @@ def _with_numbers(events: Sequence[Event], extra: dict[Parameter, Array]) -> lis
 
 
 def _continued(
-    system: Any, method: Any, earlier: Trajectory, h: float, until: float | None, steps: int | None,
-    parameters: Values | None, every: int, events: Sequence[Event], progress: Report,
-) -> Job:  # fmt: skip
+    system: Any, method: Any, earlier: Trajectory, asked: Options, parameters: Values | None, events: Sequence[Event]
+) -> Job:
     """Go on from the end of an earlier run, bit for bit as if it had never stopped; lanes that have ended stay ended."""
     own = _own(events, system)
     given = by_name(parameters, [*system.parameters, *own], "parameters")
     kept = {
         "system": system == earlier.system,
         "method": method == earlier.method and not isinstance(method, Reference),
-        "h": h == earlier.h,
+        "h": asked.h == earlier.h,
         "parameters": all(np.array_equal(given[k], v, True) for k, v in earlier.parameters.items() if k in given),
+        "tolerance or max_iterations": _search(asked, method, earlier.search) == earlier.search,
     }
     if not all(kept.values()):
         changed = ", ".join(name for name, same in kept.items() if not same)
         raise StartError(
-            f"start: a run is continued with its own system, method (not Reference), h and parameters; here the {changed} "
-            f"cannot be continued with. To change it, start from a state: {{x: run.x[-1], x.dot: run[x.dot][-1], ...}}."
+            f"start: a run is continued with its own system, method (not Reference), h, parameters, tolerance and "
+            f"max_iterations; here the {changed} cannot be continued with. "
+            f"To change it, start from a state: {{x: run.x[-1], x.dot: run[x.dot][-1], ...}}."
         )
     going = np.isin(earlier.codes[:, 0], (Status.CONVERGED, Status.INTERRUPTED))
     if not going.any():
@@ -305,9 +295,8 @@ def _continued(
         early = "start: the earlier run ended early, so there is nothing to continue from."
         raise StartError(_stopped(earlier) if stopped else early)
     begin = int(earlier.codes[going, 1].max())
-    count = _steps(h, until, steps, every, earlier.t0 + begin * h)
-    values, lanes = dict(earlier.parameters), earlier.lanes
-    plan = Plan(system, method, h, int(every), earlier.t0, begin, count, values, lanes, progress)
+    values, lanes, extent = dict(earlier.parameters), earlier.lanes, asked.extent(earlier.t0, begin)
+    plan = Plan(system, method, extent, values, lanes, asked.progress, earlier.search)
     carried, needed = earlier.carry.shape[1], carry_width(plan.stepper().stepmap)
     if carried != needed:
         raise StartError(

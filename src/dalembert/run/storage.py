@@ -15,18 +15,16 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
 
-from ..discrete import serial as discrete_serial
 from ..discrete.system import DiscreteSystem
 from ..errors import StartError, told
 from ..methods import REGISTRY
 from ..methods.base import Method
-from ..model import serial
 from ..model.coordinates import Direction
 from ..model.rotation import Rotation
 from ..model.space import factors
 from ..model.system import System
 from . import netcdf
-from .run_file import FORMAT, MOST_COEFFICIENTS, checksum, read
+from .run_file import FORMAT, MODELS, MOST_COEFFICIENTS, checksum, read
 from .trajectory import Trajectory
 
 if TYPE_CHECKING:
@@ -109,11 +107,14 @@ def _provenance(run: Trajectory) -> dict[str, Any]:
         "parameters": json.dumps({k: np.asarray(v).tolist() for k, v in run.parameters.items()}),
         "events": json.dumps([asdict(c) for c in run.events]),
         "renewed": json.dumps(run.renewed),
+        "tolerance": run.search.tolerance,
+        "max_iterations": run.search.max_iterations,
     }
 
 
 def _model(system: System | DiscreteSystem) -> str:
-    return discrete_serial.dumps(system) if isinstance(system, DiscreteSystem) else serial.dumps(system)
+    text: str = MODELS[type(system).__name__].dumps(system)
+    return text
 
 
 def _packed(value: Any) -> Any:

@@ -15,6 +15,7 @@ import symengine
 from sympy import Symbol
 
 from ..discrete.system import DiscreteSystem
+from ..engine.run_options import EXACT, Search
 from ..engine.status import Status
 from ..errors import ModelError, ModelWarning
 from ..methods.base import Method
@@ -32,7 +33,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from .events import Crossing
-
 
 POINTS = 1_000_000
 """Points to which a map is applied in one call, about."""
@@ -75,6 +75,8 @@ class Trajectory:
     """Of each event in each lane at the last node: on which side of zero an action has put it, and for how much longer."""
     renewed: tuple[int, ...] = ()
     """Of a continued run: the lanes in which an event acted in the step before its first node."""
+    search: Search = EXACT
+    """How exactly each step was solved: `search.tolerance` and `search.max_iterations`, see `simulate`."""
     _cache: dict[str, Array] = field(default_factory=dict, repr=False)
 
     def __post_init__(self) -> None:
@@ -273,11 +275,15 @@ class Trajectory:
             result[some] = compiled(points, each)[0].reshape(-1, times, result.shape[-1])
         return result
 
+    def _stated(self, lacking: str) -> System:
+        """The system, if it was stated in continuous time; a discrete one lacks what is asked for."""
+        if isinstance(self.system, DiscreteSystem):
+            raise ModelError(f"a discrete system {lacking}.")
+        return self.system
+
     def quantity(self, expression: Any) -> Array:
         """Any expression in coordinates, velocities, parameters and time, along the motion."""
-        if isinstance(self.system, DiscreteSystem):
-            raise ModelError("a discrete system has no velocities; compute from its positions and momenta instead.")
-        system = self.system
+        system = self._stated("has no velocities; compute from its positions and momenta instead")
         places = position_symbols(system.coordinates)
         known = {*places, *system.velocities, *system.entropies, *system.parameters}
         if isinstance(expression, str):
@@ -289,7 +295,7 @@ class Trajectory:
                 )
         elif not isinstance(expression, symengine.Basic):  # those are the library's own
             expression = checks.symbols(checks.expression(expression, "quantity"), known, "quantity")
-        table = self._at_points(maps.quantity_map(self.system, {"quantity": expression}), self._velocities)
+        table = self._at_points(maps.quantity_map(system, {"quantity": expression}), self._velocities)
         moving = np.isfinite(self._positions).all(axis=-1)  # a branch may have a value where there is no motion
         return self._shaped(np.where(moving, table[..., 0], np.nan))
 
@@ -297,29 +303,24 @@ class Trajectory:
     def energy(self) -> Array:
         """The energy T + V along the motion; p.v - L where the Lagrangian was given as a whole."""
         if "energy" not in self._cache:
-            if isinstance(self.system, DiscreteSystem):
-                raise ModelError("a discrete system given by its discrete Lagrangian alone has no energy.")
-            table = self._at_points(maps.energy_map(self.system), self._velocities)[..., 0]
+            system = self._stated("given by its discrete Lagrangian alone has no energy")
+            table = self._at_points(maps.energy_map(system), self._velocities)[..., 0]
             self._cache["energy"] = self._shaped(np.where(np.isfinite(self._positions).all(axis=-1), table, np.nan))
         return self._cache["energy"]
 
     @property
     def jacobi_integral(self) -> Array:
         """p.v - L along the motion: the energy, unless the kinetic energy has parts of lower degree in the velocities."""
-        if isinstance(self.system, DiscreteSystem):
-            raise ModelError("a discrete system given by its discrete Lagrangian alone has no Jacobi integral.")
-        table = self._at_points(maps.jacobi_map(self.system), self._velocities)[..., 0]
+        system = self._stated("given by its discrete Lagrangian alone has no Jacobi integral")
+        table = self._at_points(maps.jacobi_map(system), self._velocities)[..., 0]
         return self._shaped(np.where(np.isfinite(self._positions).all(axis=-1), table, np.nan))
 
     @property
     def temperatures(self) -> Array:
         """The temperatures along the motion, last axis: one per entropy."""
-        if isinstance(self.system, DiscreteSystem):
-            raise ModelError(
-                "a discrete system given by its discrete Lagrangian alone has no temperatures at the nodes."
-            )
-        outputs = {f"temperature {S}": T for S, T in zip(self.system.entropies, self.system.temperatures, strict=True)}
-        return self._shaped(self._at_points(maps.quantity_map(self.system, outputs), self._velocities))
+        system = self._stated("given by its discrete Lagrangian alone has no temperatures at the nodes")
+        outputs = {f"temperature {S}": T for S, T in zip(system.entropies, system.temperatures, strict=True)}
+        return self._shaped(self._at_points(maps.quantity_map(system, outputs), self._velocities))
 
     @property
     def multipliers(self) -> Array:

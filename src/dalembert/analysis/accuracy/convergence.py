@@ -17,8 +17,9 @@ from ...model.coordinates import time
 from ...model.space import lines_only
 from ...model.system import System
 from ...numbers import finite, reals
+from ...run.options import UNTIL
 from ...run.plan import check_method
-from ...run.simulate import UNTIL, simulate
+from ...run.simulate import simulate
 from ...run.trajectory import Trajectory
 from ...run.values import Array, Values, point_map
 from ...theory.motion import state_maps as maps

@@ -11,11 +11,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...discrete.equations import step_map
-from ...discrete.system import DiscreteSystem
 from ...display import Part, Shown, Table
 from ...engine.tangent import tangent
 from ...errors import MethodError, ModelError
+from ...methods.stepping import Stepping
 from ...model.system import System
 from ...run.trajectory import Trajectory
 from ...run.values import Array
@@ -95,7 +94,8 @@ def contraction(run: Trajectory) -> Contraction:
     """What each step of a run does to dq ^ dp, by its exact derivative; see `Contraction`."""
     _check(run)
     run, system = run.at_nodes, run.system
-    step = step_map(system) if isinstance(system, DiscreteSystem) else _method_map(run)
+    stepping = Stepping(system, run.method)
+    step = stepping.step_map("contraction")
     states = run._columns(list(step.state))
     size = len(step.state)
     found = np.full((len(states), len(run.time) - 1, size, size), np.nan)
@@ -104,16 +104,11 @@ def contraction(run: Trajectory) -> Contraction:
             state = states[lane, k]
             if np.isfinite(states[lane, k : k + 2]).all():
                 found[lane, k] = _interval(step, state, parameters, run.h, float(t), run.every)
-    if not isinstance(system, DiscreteSystem) and run.method is not None and run.method.carries == "velocity":
+    if stepping.carries == "velocity":
+        assert isinstance(system, System)
         chart = _legendre(run, system)
         found = chart[:, 1:] @ found @ np.linalg.inv(chart[:, :-1])
     return Contraction(run, run._shaped(found))
-
-
-def _method_map(run: Trajectory) -> StepMap:
-    assert isinstance(run.system, System)
-    assert run.method is not None
-    return run.method.step_map(run.system)
 
 
 def _interval(step: StepMap, state: Array, parameters: Array, h: float, t: float, every: int) -> Array:
@@ -155,7 +150,5 @@ def _check(run: Trajectory) -> None:
             f"contraction: events changed this motion {run.changes} times, so that not every step is one of the method. Give "
             f"a run without events that act."
         )
-    if isinstance(run.system, System) and run.method is None:
-        raise MethodError("contraction: the method of this run is not known (it was read from a file).")
     if len(run.at_nodes.time) < 2:
         raise ModelError(f"contraction: {run!r} has one record only; there is no step between records.")

@@ -31,8 +31,8 @@ from ...display import Part, Shown, Table
 from ...engine.machine import PointMap
 from ...engine.status import Status
 from ...errors import MethodError, StartError
-from ...methods.base import VariationalMethod
 from ...methods.reference import Reference
+from ...methods.stepping import Stepping
 from ...model.coordinates import step, time
 from ...model.space import lines_only
 from ...model.system import System
@@ -40,7 +40,7 @@ from ...run.start import OFF
 from ...run.trajectory import Trajectory
 from ...run.values import Array, Values, by_name, columns, parameter_values, step_length
 from ...symbolic import fast, jacobian, magnitude, number
-from ...waist.stepmap import TIME, StepMap, pointwise
+from ...waist.stepmap import TIME, pointwise
 from .step_matrices import COLUMNS, TOLERANCE, Sizes, Steps, distance, known_conditions, margins, reason
 
 SHOWN = 5
@@ -175,9 +175,7 @@ def regularity(
 
 def _discrete(run: Trajectory) -> DiscreteSystem | None:
     """The discrete system of a run whose steps are determined by two positions."""
-    found = run.system if isinstance(run.system, DiscreteSystem) else None
-    if isinstance(run.method, VariationalMethod) and not isinstance(run.system, DiscreteSystem):
-        found = run.method.discrete_system(run.system)
+    found = Stepping(run.system, run.method).discrete
     return None if found is None or found.interior else found
 
 
@@ -357,16 +355,7 @@ def _of_stages(run: Trajectory, tolerance: float) -> Regularity:
 
 def _stages(run: Trajectory) -> Array:
     """The worst condition of the blocks of every step, solved anew from the recorded states; the other columns are NaN."""
-    system = run.system
-    stepmap: StepMap
-    if isinstance(system, DiscreteSystem):
-        stepmap = step_map(system)
-    elif run.method is None:
-        raise MethodError(
-            "regularity: this run was loaded, and its method, which is one of your own, is not in the file. Compute it again."
-        )
-    else:
-        stepmap = run.method.step_map(system)
+    system, stepmap = run.system, Stepping(run.system, run.method).step_map("regularity")
     blocks = [[e for row in b.jacobian for e in row] for b in stepmap.blocks]
     outputs = {f"next.{i}": u for i, u in enumerate(stepmap.update)}
     places = {fast(c) for c in system.coordinates}

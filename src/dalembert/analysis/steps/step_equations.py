@@ -10,12 +10,13 @@ import numpy as np
 from sympy import Expr, Rational, Symbol
 
 from ...decide import decimals
-from ...discrete.equations import step_map
 from ...discrete.flow import pair_map
 from ...discrete.system import DiscreteSystem
+from ...engine.run_options import Extent
 from ...errors import MethodError, StartError
-from ...methods.base import Method, VariationalMethod
+from ...methods.base import Method
 from ...methods.reference import Reference
+from ...methods.stepping import Stepping
 from ...model.coordinates import Coordinate, Multiplier, StepVelocity, step, time
 from ...model.space import lines_only
 from ...model.system import System
@@ -76,8 +77,7 @@ def asked(
     whole = (*given.coordinates, *given.entropies)
     slots = {c.at(k).name for c in whole for k in (0, 1)}
     if at is None or all(getattr(key, "name", str(key)) in slots for key in at):
-        discrete = given if isinstance(given, DiscreteSystem) else _discrete(given, method)
-        return _of_pair(discrete, at or {}, *known)
+        return _of_pair(_discrete(Stepping(given, method)), at or {}, *known)
     return _of_state(given, method, at, parameters, *known)
 
 
@@ -88,13 +88,13 @@ def _single(values: Mapping[str, Any]) -> dict[str, Any]:
     return {name: np.atleast_1d(v) for name, v in values.items()}
 
 
-def _discrete(system: System, method: Any) -> DiscreteSystem:
-    found = method.discrete_system(system) if isinstance(method, VariationalMethod) else None
-    if found is None or found.interior:
-        x = system.coordinates[0]
+def _discrete(steps: Stepping) -> DiscreteSystem:
+    found = steps.discrete
+    if found is None or (found.interior and steps.method is not None):
+        x = steps.system.coordinates[0]
         raise StartError(
             f"existence: two positions are for variational methods without interior positions, such as Midpoint(). With "
-            f"{method!r} give the state, at={{{x}: ..., {x}.dot: ...}}."
+            f"{steps.method!r} give the state, at={{{x}: ..., {x}.dot: ...}}."
         )
     return found
 
@@ -181,7 +181,7 @@ def _of_state(
         start = resolve_start(system, at, numbers, rows)
     else:
         start, _ = read_start(system.coordinates, at, numbers, 0, "momentum", system.entropies)
-    plan = Plan(system, method, values[step.name], 1, start.time, 0, 1, numbers, None, False)
+    plan = Plan(system, method, Extent(start.time, values[step.name], 0, 1), numbers, None)
     stepper = plan.stepper()
     carry = plan.first_carry(stepper, start, rows)[0]
     state = dict(zip(stepper.stepmap.state, map(float, carry), strict=False))
@@ -237,7 +237,7 @@ def _of_run(run: Trajectory, lane: int) -> Question:
     row = (last - run.begin) // run.every
     if (last - run.begin) % run.every:
         raise StartError(f"existence: this run records every {run.every} steps. Compute it with every=1.")
-    stepmap = step_map(run.system) if isinstance(run.system, DiscreteSystem) else _method(run).step_map(run.system)
+    stepmap = Stepping(run.system, run.method).step_map("existence")
     record = run.records[lane, row]
     state = {n: float(record[run.columns.index(n)]) for n in stepmap.state}
     numbers = dict(zip([p.name for p in run.system.parameters], map(float, run._parameter_rows[lane]), strict=True))
@@ -246,8 +246,3 @@ def _of_run(run: Trajectory, lane: int) -> Question:
     title = f"{run.system.name}{who}: step {last + 1} from t = {t:g}, h = {run.h:g}"
     given = numbers | {step.name: run.h}
     return _of_step(title, run.system, stepmap, given | state | {time.name: t}, exact_values(given, given))
-
-
-def _method(run: Trajectory) -> Method:
-    assert run.method is not None
-    return run.method

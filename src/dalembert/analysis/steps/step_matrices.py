@@ -2,9 +2,8 @@
 
 A matrix is compared with the sizes of the terms that its entries are made of, not with the entries: these vanish together
 with it where it is singular, and in one degree of freedom there would be nothing left to compare with. Units do not
-matter: rows and columns are scaled, step by step, for margins so that the largest size in each is about 1 (`scales`), for
-conditions, where multipliers and stages come in too, by the normal form of a matrix (`conditions`). Determinants are those
-of the matrices themselves.
+matter: rows and columns are scaled, step by step, to the normal form of a matrix (`scales`). Determinants are those of the
+matrices themselves.
 """
 
 from __future__ import annotations
@@ -166,33 +165,90 @@ class Steps:
         return Parts(K, plain, both, M, back, slopes)
 
 
-def scales(sizes: Array) -> tuple[Array, Array]:
-    """Factors of rows and columns, for each step, that bring its largest sizes to about 1."""
-    rows, cols = _even(sizes)
-    for _ in range(8):
-        scaled = rows[:, :, None] * sizes * cols[:, None, :]
-        r, c = scaled.max(axis=2, initial=0), scaled.max(axis=1, initial=0)
-        rows, cols = rows / np.sqrt(np.where(r > 0, r, 1)), cols / np.sqrt(np.where(c > 0, c, 1))
-    return rows, cols
+class Scales(NamedTuple):
+    """The normal form of some matrices: factors of `rows` and `columns`, and which entries are in its irreducible blocks.
+
+    The permutation whose product of sizes is largest has sizes of 1, and within a block the scale that is still free makes
+    the norm of the other sizes least. So neither units nor powers of h that belong to an unknown show. What lies between
+    blocks does not decide whether a matrix is singular. Where every permutation has a size of 0, all sizes are brought near
+    to 1, and no entry is in a block.
+    """
+
+    rows: Array
+    columns: Array
+    together: Array
+
+    def of(self, matrices: Array) -> Array:
+        """The matrices, scaled."""
+        return np.asarray(self.rows[:, :, None] * matrices * self.columns[:, None, :])
+
+    def blocks(self, matrices: Array) -> Array:
+        """The same without what lies between blocks."""
+        return np.where(self.together, self.of(matrices), 0)
 
 
-def _even(sizes: Array) -> tuple[Array, Array]:
+def scales(sizes: Array) -> Scales:
+    """The normal form of each matrix, by the sizes of its entries."""
+    rows, columns = np.ones(sizes.shape[:2]), np.ones((len(sizes), sizes.shape[2]))
+    together = np.zeros(sizes.shape, dtype=bool)
+    patterns, which = np.unique((sizes > 0).reshape(len(sizes), -1), axis=0, return_inverse=True)
+    for k, pattern in enumerate(patterns.reshape(-1, *sizes.shape[1:])):
+        here = np.flatnonzero(which.ravel() == k)
+        rows[here], columns[here] = _even(pattern, sizes[here])
+        even = rows[here][:, :, None] * sizes[here] * columns[here][:, None, :]
+        order = _permutation(pattern, even)
+        if order is None:
+            continue
+        block = _components(pattern[:, order])
+        diagonal = np.einsum("kii->ki", even[:, :, order])
+        inside = np.where(block, even[:, :, order] / diagonal[:, :, None], 0)
+        scale = _balance(inside)
+        rows[here] *= scale / diagonal
+        columns[np.ix_(here, order)] /= scale
+        together[np.ix_(here, np.arange(len(order)), order)] = block
+    return Scales(rows, columns, together)
+
+
+def _even(pattern: Array, sizes: Array) -> tuple[Array, Array]:
     """Factors that bring all sizes near to 1: the least squares of log(r_i s_ij c_j) over those that are not zero.
 
-    Where some are zero the largest ones do not say how to scale the others, and the units that one begins with would show.
+    They take away the units of what lies between blocks, too.
     """
-    there, n = sizes > 0, sizes.shape[1]
-    logs = np.log(np.where(there, sizes, 1))
+    n, there = sizes.shape[1], pattern.astype(float)
+    logs = np.log(np.where(pattern, sizes, 1))
     right = np.concatenate([logs.sum(axis=2), logs.sum(axis=1)], axis=1)
-    found = np.zeros_like(right)
-    patterns, which = np.unique(there.reshape(len(there), -1), axis=0, return_inverse=True)
-    for k, pattern in enumerate(patterns.reshape(-1, *there.shape[1:]).astype(float)):
-        normal = np.block(
-            [[np.diag(pattern.sum(axis=1)), pattern], [pattern.T, np.diag(pattern.sum(axis=0))]]
-        )  # fmt: skip
-        here = which.ravel() == k
-        found[here] = -right[here] @ np.linalg.pinv(normal, hermitian=True)
-    return np.exp(found[:, :n]), np.exp(found[:, n:])
+    normal = np.block([[np.diag(there.sum(axis=1)), there], [there.T, np.diag(there.sum(axis=0))]])
+    found = np.exp(-right @ np.linalg.pinv(normal, hermitian=True))
+    return found[:, :n], found[:, n:]
+
+
+def _permutation(pattern: Array, sizes: Array) -> Array | None:
+    """The columns in the order in which the product of the diagonal is largest; None where it is zero in every order."""
+    from scipy.optimize import linear_sum_assignment
+
+    logs = np.where(pattern, np.log(np.where(pattern, sizes, 1)).mean(axis=0), -1e6)
+    order = linear_sum_assignment(logs, maximize=True)[1]
+    return np.asarray(order) if pattern[np.arange(len(order)), order].all() else None
+
+
+def _components(pattern: Array) -> Array:
+    """Which entries lie in irreducible blocks on the diagonal."""
+    from scipy.sparse.csgraph import connected_components
+
+    _, block = connected_components(pattern, connection="strong")
+    return np.asarray(block[:, None] == block[None, :])
+
+
+def _balance(sizes: Array) -> Array:
+    """Factors of rows, and reciprocals of those of columns, that make the norm of what is not on the diagonal least."""
+    rest = np.where(np.eye(sizes.shape[1], dtype=bool), 0, sizes)
+    scale = np.ones(sizes.shape[:2])
+    for _ in range(40):  # the balance of rows and columns, half a step at a time, since all move at once
+        scaled = scale[:, :, None] * rest / scale[:, None, :]
+        row, column = np.linalg.norm(scaled, axis=2), np.linalg.norm(scaled, axis=1)
+        both = (row > 0) & (column > 0)
+        scale *= np.where(both, np.where(both, column, 1) / np.where(both, row, 1), 1) ** 0.25
+    return np.asarray(scale)
 
 
 def _lengths(matrices: Array) -> Array:
@@ -227,11 +283,8 @@ def margins(parts: Parts, sizes: Parts) -> Array:
 
 def _margins(parts: Parts, sizes: Parts) -> Array:
     n, m = parts.K.shape[1] - parts.slopes.shape[2], parts.forms.shape[2]
-    r, c = scales(sizes.K)
-
-    def scaled(matrices: Array) -> Array:
-        return np.asarray(r[:, :, None] * matrices * c[:, None, :])
-
+    normal = scales(sizes.K)
+    r, c, scaled = normal.rows, normal.columns, normal.of
     forms, kinds = (
         _bounded(parts.forms[:, i] * f[:, None], sizes.forms[:, i] * f[:, None]) for i, f in ((0, r), (1, c))
     )
@@ -260,50 +313,10 @@ def _margins(parts: Parts, sizes: Parts) -> Array:
 
 
 def conditions(matrices: Array, sizes: Array) -> Array:
-    """The norm of the sizes over the smallest singular value, both in normal form; infinite where a matrix is singular.
-
-    Normal form: the permutation whose product of sizes is largest is brought to the diagonal, and scaled to 1. What lies
-    between the irreducible blocks that are left does not decide whether a matrix is singular, and goes; within a block the
-    scale that is still free makes the norm of the rest least. So neither units nor powers of h that belong to an unknown show.
-    """
-    found = np.full(len(matrices), np.inf)
-    patterns, which = np.unique((sizes > 0).reshape(len(sizes), -1), axis=0, return_inverse=True)
-    for k in range(len(patterns)):
-        here = np.flatnonzero(which.ravel() == k)
-        order = _permutation(sizes[here])
-        if order is not None:
-            found[here] = _normal_conditions(matrices[here][:, :, order], sizes[here][:, :, order])
-    return found
-
-
-def _permutation(sizes: Array) -> Array | None:
-    """The columns in the order in which the product of the diagonal is largest; None where it is zero in every order."""
-    from scipy.optimize import linear_sum_assignment
-
-    there: Array = np.asarray((sizes > 0).all(axis=0))
-    logs = np.where(there, np.log(np.where(there, sizes, 1)).mean(axis=0), -1e6)
-    order = linear_sum_assignment(logs, maximize=True)[1]
-    return np.asarray(order) if there[np.arange(len(order)), order].all() else None
-
-
-def _normal_conditions(matrices: Array, sizes: Array) -> Array:
-    """Condition numbers of matrices whose largest entries are on the diagonal."""
-    from scipy.sparse.csgraph import connected_components
-
-    _, block = connected_components(sizes[0] > 0, connection="strong")
-    together = block[:, None] == block[None, :]
-    diagonal = np.einsum("kii->ki", sizes)
-    parts, whole = (np.where(together, a / diagonal[:, :, None], 0) for a in (matrices, sizes))
-    rest = np.where(np.eye(len(block), dtype=bool), 0, whole)
-    scale = np.ones_like(diagonal)
-    for _ in range(40):  # the balance of rows and columns, half a step at a time, since all move at once
-        scaled = scale[:, :, None] * rest / scale[:, None, :]
-        row, column = np.linalg.norm(scaled, axis=2), np.linalg.norm(scaled, axis=1)
-        both = (row > 0) & (column > 0)
-        scale *= np.where(both, np.where(both, column, 1) / np.where(both, row, 1), 1) ** 0.25
-    least = _least(scale[:, :, None] * parts / scale[:, None, :])
-    size = _lengths(scale[:, :, None] * whole / scale[:, None, :])
-    return np.divide(size, least, out=np.full(len(parts), np.inf), where=least > 0)
+    """The norm of the sizes over the smallest singular value, both in normal form; infinite where a matrix is singular."""
+    normal = scales(sizes)
+    least, size = _least(normal.blocks(matrices)), _lengths(normal.blocks(sizes))
+    return np.divide(size, least, out=np.full(len(matrices), np.inf), where=least > 0)
 
 
 def known_conditions(matrices: Array, sizes: Array) -> Array:

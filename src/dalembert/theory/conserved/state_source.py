@@ -13,7 +13,7 @@ from ...model.coordinates import time
 from ...model.scales import system_scales
 from ...model.system import System
 from ...symbolic import Fast, fast, jacobian, vectorised
-from ..motion.lagrange import motion_residual, multipliers
+from ..motion.lagrange import linear_motion
 
 Array = Any
 """A NumPy array; NumPy is imported when there are numbers to compute."""
@@ -272,10 +272,8 @@ class StateSource:
     @cached_property
     def _equations(self) -> tuple[list[list[Fast]], list[Fast]]:
         """The linear equations for accelerations and multipliers: matrix and right-hand side."""
-        sought = [*(q.ddot for q in self.system.coordinates), *multipliers(self.system)]
-        residual = motion_residual(self.system)
-        at_rest = {fast(s): fast(0) for s in sought}
-        return jacobian(residual, sought), [-r.subs(at_rest) for r in residual]
+        linear = linear_motion(self.system)
+        return linear.matrix, linear.right
 
     @cached_property
     def _motion(self) -> tuple[Any, Any]:

@@ -33,7 +33,8 @@ from ...waist.stepmap import Block, StepMap, pointwise
 from ..algebra import linear_solution, shortest, simplified, tidy, with_short_exponents
 from ..conserved.on_shell import shell
 from ..motion.degeneracy import is_regular
-from ..motion.lagrange import jacobi_integral, momenta, motion_residual, multipliers, reaction, readable
+from ..motion.lagrange import jacobi_integral, momenta, multipliers, reaction, readable
+from ..motion.state_maps import motion_block
 from ..motion.velocity_degrees import quadratic_part
 
 if TYPE_CHECKING:
@@ -355,8 +356,7 @@ def _implicit_blocks(system: System) -> tuple[list[Block], list[Fast], list[Fast
     near = tuple(fast(near_name(c)) for c in q)
     blocks = [Block(tuple(x.name for x in v), legendre_residual, near)]
     if system.constraints:
-        sought = (*(c.ddot.name for c in q), *(m.name for m in multipliers(system)))
-        blocks.append(Block(sought, tuple(motion_residual(system))))
+        blocks.append(motion_block(system))
     slopes = gradient(system.lagrangian, q)
     rates = [d + fast(f) + r for d, f, r in zip(slopes, system.force, reaction(system), strict=True)]
     return blocks, [fast(x) for x in v], rates

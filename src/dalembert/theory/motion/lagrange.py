@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 import sympy
@@ -109,6 +109,72 @@ def motion_residual(system: System) -> list[Fast]:
     return balance + hidden
 
 
+def unknowns(system: System) -> tuple[sympy.Symbol, ...]:
+    """What the equations of motion determine at a state: accelerations, then multipliers."""
+    return (*(q.ddot for q in system.coordinates), *multipliers(system))
+
+
+@dataclass(frozen=True)
+class LinearMotion:
+    """The equations of motion as linear equations `matrix` u = `right` for accelerations and multipliers, u = (a, lambda).
+
+    In parts:  m a - omega^T lambda = f,  A a + C = 0.
+    """
+
+    system: System
+
+    @cached_property
+    def _residual(self) -> list[Fast]:
+        return motion_residual(self.system)
+
+    @cached_property
+    def matrix(self) -> list[list[Fast]]:
+        """The matrix of accelerations and multipliers."""
+        return jacobian(self._residual, unknowns(self.system))
+
+    @cached_property
+    def right(self) -> list[Fast]:
+        """The right-hand sides: f, then -C."""
+        at_rest = dict.fromkeys(unknowns(self.system), 0)
+        return [-substitute(r, at_rest) for r in self._residual]
+
+    @property
+    def _n(self) -> int:
+        return len(self.system.coordinates)
+
+    @property
+    def mass(self) -> list[list[Fast]]:
+        """m."""
+        return [row[: self._n] for row in self.matrix[: self._n]]
+
+    @property
+    def forms(self) -> list[list[Fast]]:
+        """omega, one row per constraint."""
+        columns = list(zip(*self.matrix[: self._n], strict=True))[self._n :]
+        return [[-a for a in column] for column in columns]
+
+    @property
+    def rows(self) -> list[list[Fast]]:
+        """A, one row per constraint."""
+        return [row[: self._n] for row in self.matrix[self._n :]]
+
+    @property
+    def load(self) -> list[Fast]:
+        """f: given forces, and what inertia leaves without acceleration."""
+        return self.right[: self._n]
+
+    @property
+    def hidden(self) -> list[Fast]:
+        """C: the differentiated constraints without acceleration."""
+        return [-c for c in self.right[self._n :]]
+
+
+@lru_cache(maxsize=64)
+def linear_motion(system: System) -> LinearMotion:
+    """The equations of motion of a system, linear in accelerations and multipliers; kept, since deriving them takes long."""
+    return LinearMotion(system)
+
+
 @dataclass(frozen=True)
 class Equations:
     """The equations of motion of a system, to be read: text in a terminal, LaTeX in a notebook.
@@ -195,15 +261,13 @@ class Equations:
         Their length grows like the factorial of the number of coupled unknowns: seven coupled pendulums have 28672 terms each,
         and what is that long is refused.
         """
-        unknowns = [q.ddot for q in self.system.coordinates] + list(multipliers(self.system))
-        residual = motion_residual(self.system)
-        matrix = sympy.Matrix([[readable(d, self.system) for d in row] for row in jacobian(residual, unknowns)])
-        at_rest = dict.fromkeys(map(fast, unknowns), 0)
-        right = -sympy.Matrix([readable(r.subs(at_rest), self.system) for r in residual])
+        linear, sought = linear_motion(self.system), unknowns(self.system)
+        matrix = sympy.Matrix([[readable(d, self.system) for d in row] for row in linear.matrix])
+        right = sympy.Matrix([readable(r, self.system) for r in linear.right])
         found = Budget(seconds=SECONDS).call(lambda: (linear_solution(matrix, right),))
         if found is None:
             raise ModelError(
-                f"the equations of {self.system.name!r} are too long to be solved for their {len(unknowns)} unknowns in "
+                f"the equations of {self.system.name!r} are too long to be solved for their {len(sought)} unknowns in "
                 f"symbols ({SECONDS} s). They are linear in the accelerations: read .lagrange and .mass_matrix; numbers at a "
                 f"state are evaluate(system, at={{...}})."
             )
@@ -212,7 +276,7 @@ class Equations:
             raise ModelError(
                 "the equations cannot be solved for the accelerations: the matrix that determines them is singular."
             )
-        return {u: quotient(e, self.system.typed) for u, e in zip(unknowns, solution, strict=True)}
+        return {u: quotient(e, self.system.typed) for u, e in zip(sought, solution, strict=True)}
 
     @property
     def first_order(self) -> tuple[Eq, ...]:

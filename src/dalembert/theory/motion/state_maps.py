@@ -27,6 +27,7 @@ from .lagrange import (
     multipliers,
     reaction,
     total_derivative,
+    unknowns,
 )
 
 
@@ -122,13 +123,16 @@ def legendre_matrix_map(system: System, project: bool) -> StepMap:
     return _map(system, "Legendre matrix", "momentum", {f"entry.{i}": e for i, e in enumerate(entries)})
 
 
+def motion_block(system: System) -> Block:
+    """The equations of motion for accelerations and multipliers: a linear block."""
+    return Block(tuple(s.name for s in unknowns(system)), tuple(motion_residual(system)))
+
+
 @lru_cache(maxsize=64)
 def motion_map(system: System) -> StepMap:
     """(q, v, t) -> accelerations and multipliers."""
-    sought = [q.ddot for q in system.coordinates] + list(multipliers(system))
-    block = Block(tuple(s.name for s in sought), tuple(motion_residual(system)))
-    outputs = {s.name: fast(s) for s in sought}
-    return _map(system, "motion", "dot", outputs, block, held=system.principle.carried(system))
+    outputs = {s.name: fast(s) for s in unknowns(system)}
+    return _map(system, "motion", "dot", outputs, motion_block(system), held=system.principle.carried(system))
 
 
 @lru_cache(maxsize=64)
@@ -140,7 +144,7 @@ def reaction_map(system: System) -> StepMap:
     absent = dict.fromkeys(sought, 0)
     rows = [[substitute(r, absent) for r in forces], *([gradient(r, [m])[0] for r in forces] for m in sought)]
     outputs = {f"reaction.{a}.{i}": e for a, row in enumerate(rows) for i, e in enumerate(row)}
-    whole = {**motion.outputs, **outputs}
+    whole = {**motion.outputs, **{name: in_numbers(e, system.coordinates) for name, e in outputs.items()}}
     return pointwise(f"{system.name}, reactions", motion.state, motion.parameters, whole, motion.blocks)
 
 
@@ -161,15 +165,13 @@ def flow_map(system: System) -> StepMap:
     """(q, v, S, t) -> what an adaptive solver integrates: rates of the numbers, accelerations, rates of entropies and of
     carried multipliers.
     """
-    sought = [q.ddot for q in system.coordinates] + list(multipliers(system))
-    block = Block(tuple(s.name for s in sought), tuple(motion_residual(system)))
     places = zip(numbers(system.coordinates), number_rates(system.coordinates), strict=True)
     outputs = {f"{name}.rate": rate for name, rate in places}
     outputs |= {q.ddot.name: fast(q.ddot) for q in system.coordinates}
     outputs |= {S.dot.name: rate for S, rate in zip(system.entropies, entropy_rates(system), strict=True)}
     held = system.principle.carried(system)
     outputs |= {f"{m.name}.rate": rate for m, rate in held.items()}
-    return _map(system, "flow", "dot", outputs, block, held=held)
+    return _map(system, "flow", "dot", outputs, motion_block(system), held=held)
 
 
 @lru_cache(maxsize=64)

@@ -21,7 +21,7 @@ from ...model.heat import mechanical
 from ...model.system import System
 from ...symbolic import slow, substitute
 from ..algebra import tidy
-from ..motion.lagrange import motion_residual, multipliers, symbols
+from ..motion.lagrange import motion_residual, multipliers, symbols, unknowns
 from .closed_form import Reactions
 from .virtual_work import brief
 
@@ -54,7 +54,7 @@ class Imposed(Shown):
     @cached_property
     def driving(self) -> dict[Coordinate, Expr]:
         """{imposed coordinate: force or torque}, as a function of the remaining positions and velocities and of time."""
-        sought = {q.ddot for q in self.free.coordinates} | set(multipliers(self.free))
+        sought = set(unknowns(self.free))
         if self.system is None or not any(e.free_symbols & sought for e in self.balance.values()):
             return self.balance
         rest = Reactions(self.system, self.seconds)

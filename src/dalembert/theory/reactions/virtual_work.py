@@ -31,7 +31,7 @@ from ...symbolic import expanded as multiplied_out
 from ..admissible_states import states_on
 from ..algebra import Allowance, tidy
 from ..constraints.distributions import kernel
-from ..motion.lagrange import euler_lagrange, mass_matrix, readable, symbols, total_derivative
+from ..motion.lagrange import euler_lagrange, linear_motion, readable, symbols
 
 State = dict[str, float]
 """A value for every name: positions, velocities, parameters and time."""
@@ -129,17 +129,15 @@ def held(system: System) -> dict[sympy.Symbol, Expr]:
 
 def linear_pieces(system: System, put: Mapping[sympy.Symbol, Expr]) -> dict[str, list[list[Fast]]]:
     """m, f, A, omega and C of  m a = f + omega^T lambda,  A a + C = 0, as rows, with some symbols replaced."""
-    rest = {q.ddot: 0 for q in system.coordinates}
-    hidden = [total_derivative(c.velocity_form(system.coordinates), system.coordinates) for c in system.constraints]
-    load = [fast(f) - e for f, e in zip(system.force, euler_lagrange(system), strict=True)]
-    pieces: dict[str, list[list[Any]]] = {
-        "mass": mass_matrix(system),
-        "load": [[e] for e in load],
-        "rows": [list(c.coefficients) for c in system.constraints],
-        "forms": [list(w) for w in system.variations],
-        "hidden": [[e] for e in hidden],
+    linear = linear_motion(system)
+    pieces = {
+        "mass": linear.mass,
+        "load": [[e] for e in linear.load],
+        "rows": linear.rows,
+        "forms": linear.forms,
+        "hidden": [[e] for e in linear.hidden],
     }
-    return {k: [[substitute(substitute(e, rest), put) for e in row] for row in rows] for k, rows in pieces.items()}
+    return {k: [[substitute(e, put) for e in row] for row in rows] for k, rows in pieces.items()}
 
 
 # The kernel of the one-forms

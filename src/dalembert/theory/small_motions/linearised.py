@@ -33,17 +33,15 @@ from ...model.coordinates import Coordinate, Parameter, time
 from ...model.heat import mechanical
 from ...model.system import System
 from ...numbers import real
-from ...symbolic import Fast, fast, free_names, gradient, jacobian, magnitude, number, slow, substitute
-from ..motion.lagrange import euler_lagrange, mass_matrix, multipliers, reaction
+from ...symbolic import Fast, fast, free_names, gradient, jacobian, magnitude, number, slow
+from ..motion.lagrange import euler_lagrange, linear_motion, mass_matrix, multipliers, reaction
 from .matrices import determinant, is_zero, kernel, neat, part, pivots
 from .steady import refuse_unsteady
 
 
 def steady_balance(system: System) -> list[Fast]:
     """d/dt dL/dv - dL/dq - F at zero acceleration, one per coordinate: what the reactions balance in a steady motion."""
-    still = {q.ddot: 0 for q in system.coordinates}
-    forces = [fast(f) for f in system.force]
-    return [substitute(e, still) - f for e, f in zip(euler_lagrange(system), forces, strict=True)]
+    return [-f for f in linear_motion(system).load]
 
 
 def refuse_time(system: System, what: str) -> None:

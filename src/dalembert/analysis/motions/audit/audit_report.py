@@ -10,6 +10,7 @@ import numpy as np
 
 from ....decide.zero import vanishes
 from ....discrete.system import DiscreteSystem
+from ....engine.run_options import EXACT
 from ....errors import ModelError
 from ....methods.base import Method
 from ....model.space import lines_only
@@ -45,14 +46,25 @@ def audit(run: Trajectory, invariants: Mapping[str, Any] | None = None, seconds:
     computed, failed = shortfall(run), bool(failed_lanes(run))
     if isinstance(run.system, DiscreteSystem):
         lines_only(run.system, "audit")
-        return Audit(title, tuple(_discrete_rows(run, run.system)), 0, computed, failed)
+        return Audit(title, tuple(_discrete_rows(run, run.system)), 0, computed, failed, _solved(run))
     searched = found_integrals(run.system, seconds)
     rows = [*_rows(run, run.system, searched), *_claimed(run, invariants or {})]
     rows += [*_found_rows(run, searched, rows, invariants or {}), *_constraint_rows(run, run.system)]
     whole = run.at_nodes
     if run.system.entropies and has_steps(whole):
         rows += thermal_rows(whole, run.system)
-    return Audit(title, tuple(rows), run.changes, computed, failed, searched.remark)
+    remark = " ".join(filter(None, (searched.remark, _solved(run))))
+    return Audit(title, tuple(rows), run.changes, computed, failed, remark)
+
+
+def _solved(run: Trajectory) -> str:
+    """What a tolerance means for the verdicts; nothing where steps were solved to rounding error."""
+    if run.search.tolerance <= EXACT.tolerance:
+        return ""
+    return (
+        f"Steps were solved to a relative residual of {run.search.tolerance:g} (tolerance=): promises of the method hold up "
+        f"to what that leaves."
+    )
 
 
 def _kept(method: Method | None, quantity: Literal["energy", "momentum"], free: bool) -> Expected:

@@ -146,7 +146,7 @@ class Audit(Shown):
     failed: bool = False
     """Whether a lane failed."""
     remark: str = ""
-    """What to know about the search for first integrals."""
+    """What to know about the search for first integrals, and about how exactly steps were solved."""
 
     @property
     def ok(self) -> bool:

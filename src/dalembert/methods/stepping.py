@@ -1,0 +1,62 @@
+"""What makes steps: a system with a method, or a discrete system, which is its own method; one interface for both."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from ..discrete.equations import step_map
+from ..discrete.flow import backward_step_map
+from ..discrete.system import DiscreteSystem
+from ..errors import MethodError
+from ..model.system import System
+from ..waist.stepmap import StepMap
+from .base import Method, VariationalMethod
+
+
+@dataclass(frozen=True)
+class Stepping:
+    """A system and its method; the method of a discrete system is None, and so is one of one's own in a loaded run."""
+
+    system: System | DiscreteSystem
+    method: Method | None = None
+
+    @property
+    def discrete(self) -> DiscreteSystem | None:
+        """The discrete system whose motions are computed; None for methods that are not variational."""
+        if isinstance(self.system, DiscreteSystem):
+            return self.system
+        return self.method.discrete_system(self.system) if isinstance(self.method, VariationalMethod) else None
+
+    @property
+    def carries(self) -> Literal["momentum", "velocity"] | None:
+        """What the state holds besides positions; None where the method is not known."""
+        if isinstance(self.system, DiscreteSystem):
+            return "momentum"
+        return None if self.method is None else self.method.carries
+
+    def step_map(self, role: str = "step_map") -> StepMap:
+        """One step; its parameters are those of the system, in that order, since numbers go by place, not by name."""
+        if isinstance(self.system, DiscreteSystem):
+            return step_map(self.system)
+        if self.method is None:
+            raise MethodError(
+                f"{role}: this run was loaded, and its method, which is one of your own, is not in the file. Compute it again."
+            )
+        made, names = self.method.step_map(self.system), tuple(p.name for p in self.system.parameters)
+        if made.parameters != names:
+            raise MethodError(
+                f"{self.method!r}: its step has the parameters ({', '.join(made.parameters)}), and {self.system.name} has "
+                f"({', '.join(names)}). Write tuple(p.name for p in system.parameters) in its step_map."
+            )
+        return made
+
+    def backward_map(self, role: str) -> StepMap:
+        """The inverse of a step; of a symmetric method that is not variational it is the step itself, with -h."""
+        if (discrete := self.discrete) is not None:
+            return backward_step_map(discrete)
+        if self.method is not None and not self.method.symmetric:
+            raise MethodError(
+                f"{role}: {self.method!r} is not symmetric, and its inverse is no step of it. Use a symmetric method."
+            )
+        return self.step_map(role)

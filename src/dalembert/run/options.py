@@ -1,0 +1,82 @@
+"""How far a run goes and how exactly its steps are solved, as people say it: read and checked."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+from ..engine.run_options import EXACT, Extent, Search
+from ..errors import MethodError
+from ..numbers import MOST, finite, positive, whole
+from .progress import Report
+
+UNTIL = ": give a time, one number, that so many steps can reach."
+"""How a message about an end ends."""
+
+LOOSEST = 0.01
+"""The largest tolerance: with a larger one a search could end before it is known which solution it leads to."""
+
+TOLERANCE = (
+    f": the relative residual that Newton's method may leave in a step, a positive number up to {LOOSEST:g}, such as 1e-12. "
+    f"Leave it out to solve every step to rounding error."
+)
+"""How a message about a tolerance ends."""
+
+
+def step_size(h: Any) -> float:
+    """The step, if it is one."""
+    tail = ": the step is a positive number. One step backward is flow(..., backward=True)."
+    return positive(h, "h", MethodError, tail)
+
+
+@dataclass(frozen=True)
+class Options:
+    """The options of a run as they were given; h has been checked, the others are when they are asked for."""
+
+    h: float
+    until: Any = None
+    steps: Any = None
+    every: Any = 1
+    tolerance: Any = None
+    max_iterations: Any = None
+    progress: Report = False
+
+    def extent(self, t0: float, begin: int = 0) -> Extent:
+        """The steps of a run that began at t0, from step number `begin` on."""
+        every = "record every so many steps; give a whole number from 1"
+        whole(self.every, "every", MethodError, least=1, expected=every)
+        return Extent(t0, self.h, begin, self._steps(t0 + begin * self.h), int(self.every))
+
+    def _steps(self, now: float) -> int:
+        """The number of steps, from the present time on."""
+        if (self.until is None) == (self.steps is None):
+            raise MethodError("give either until= (a time) or steps= (a number), one of the two.")
+        if self.steps is not None:
+            return whole(self.steps, "steps", MethodError)
+        end = finite(self.until, "until", MethodError, UNTIL)
+        if end < now:
+            raise MethodError(
+                f"until = {self.until} lies before the start at t = {now:g}. Give a later time, or another start time."
+            )
+        count = (end - now) / self.h
+        if count > MOST:
+            raise MethodError(f"until = {end:g}{UNTIL}")
+        return math.ceil(count - max(1e-9, 8 * count * 2.0**-52))
+
+    @property
+    def says_search(self) -> bool:
+        """Whether anything was given about how steps are solved."""
+        return self.tolerance is not None or self.max_iterations is not None
+
+    def search(self, default: Search = EXACT) -> Search:
+        """How exactly steps are solved; what was not given is that of the default."""
+        tolerance, most = default.tolerance, default.max_iterations
+        if self.tolerance is not None:
+            tolerance = positive(self.tolerance, "tolerance", MethodError, TOLERANCE)
+            if tolerance > LOOSEST:
+                raise MethodError(f"tolerance = {tolerance:g}{TOLERANCE}")
+        if self.max_iterations is not None:
+            told = "a search of Newton's method is given up after so many steps; give a whole number from 1"
+            most = whole(self.max_iterations, "max_iterations", MethodError, least=1, expected=told)
+        return Search(tolerance, most)
