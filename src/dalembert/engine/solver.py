@@ -13,8 +13,8 @@ from .emit_tape import loaded, play, results
 from .emitter import Array, Emitter, Handle, Index
 from .guards import START, Guards
 from .history import History
-from .linear import factor, matrix, solve
-from .linear_columns import solve_columns
+from .linear import Matrix, factor, matrix, solve
+from .linear_columns import columns_tape, solve_columns
 from .lower import ITERATION, RUN, STEP, Tape, tape
 from .newton import Newton
 from .status import Status
@@ -33,6 +33,7 @@ class Solver:
 
     def __post_init__(self) -> None:
         self.tapes: dict[str, Tape] = {}
+        self.factored: dict[int, Matrix] = {}
         # A search may be continued in h, and substeps have steps of their own.
         one_step = len(self.stepmap.substeps) == 1 and not self.stepmap.sought
         constant = {STEP_NAME: RUN if one_step else STEP, **dict.fromkeys(self.stepmap.parameters, RUN)}
@@ -42,7 +43,7 @@ class Solver:
             levels = {**before, **dict.fromkeys(block.unknowns, ITERATION)}
             self.tapes[f"guess {k}"] = tape(block.guess, before)
             if isinstance(block, MatrixBlock):
-                self.tapes[f"residual {k}"] = tape(block.entries, before)
+                self.tapes[f"residual {k}"] = columns_tape(self.stepmap, k, before)
             else:
                 system = self._system(block)
                 exact = len(system) if block.is_linear else len(block.residual)
@@ -95,8 +96,8 @@ class Solver:
                 else:
                     Newton(self, k, block, found, x).run(history, substep, offset)
                     offset += n
-                self._explain(found)
             found |= loaded(e, block.unknowns, x, 0)
+        self._explain(found)
         return found
 
     def _explain(self, known: Mapping[str, Handle]) -> None:
@@ -123,6 +124,7 @@ class Solver:
             finite = e.either(finite, e.integer_compare("ne", e.load(self.code), 0))
         else:
             m, right = matrix(e, n), e.local(n)
+            self.factored[k] = m
             for j, v in enumerate(values[:n]):
                 e.store(right, e.negative(v), j)
             for j, v in enumerate(values[n:]):

@@ -1,16 +1,17 @@
-"""The derivative of a step with respect to its state, exactly, by the implicit function theorem."""
+"""The derivative of steps with respect to their state, exactly, compiled, from many states at once."""
 
 from __future__ import annotations
 
-import math
+from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
-from ..symbolic import Fast, jacobian
-from ..waist.stepmap import TIME, StepMap, pointwise
-from .machine import Array, PointMap
+from ..waist.derived_steps import clocked, variational
+from ..waist.stepmap import StepMap
+from .kernels import STATUS_WIDTH
+from .machine import Array, Stepper
 from .status import Status
 
 
@@ -23,52 +24,44 @@ class NoStep(ArithmeticError):
 
 
 @lru_cache(maxsize=64)
-def _derivatives(stepmap: StepMap) -> tuple[PointMap, list[tuple[str, int, int]]]:
-    """A map state -> (next state, unknowns, all partial derivatives), and the shapes of these, in order."""
-    state, shapes, outputs = list(stepmap.state), [], {}
+def _stepper(stepmap: StepMap) -> Stepper:
+    return Stepper(clocked(variational(replace(stepmap, outputs={}))))
 
-    def add(name: str, rows: list[list[Fast]]) -> None:
-        shapes.append((name, len(rows), len(rows[0]) if rows else 0))
-        outputs.update({f"{name}.{i}.{j}": e for i, row in enumerate(rows) for j, e in enumerate(row)})
 
-    add("next", [[u] for u in stepmap.update])
-    add("update/state", jacobian(stepmap.update, state))
-    for k, block in enumerate(stepmap.blocks):
-        add(f"update/{k}", jacobian(stepmap.update, block.unknowns))
-        add(f"residual {k}/state", jacobian(block.residual, state))
-        for j, earlier in enumerate(stepmap.blocks[: k + 1]):
-            add(f"residual {k}/{j}", jacobian(block.residual, earlier.unknowns))
-    inputs = [*state, TIME] if TIME not in state else state
-    return PointMap(pointwise(f"{stepmap.name}, tangent", inputs, stepmap.parameters, outputs, stepmap.blocks)), shapes
+def tangents(
+    stepmap: StepMap,
+    states: Array,
+    parameters: Array,
+    h: float,
+    t: Any = 0.0,
+    *,
+    steps: int = 1,
+    seed: Array | None = None,
+) -> tuple[Array, Array, Array]:
+    """(states after, d after / d before, status) of some steps from each state, NaN where there are none.
+
+    States, rows of parameters and times are one for each lane, or one for all; `seed` has the unknowns to expect.
+    """
+    stepper, n = _stepper(stepmap), len(stepmap.state)
+    lanes = len(states)
+    start = np.column_stack(
+        [states, np.tile(np.eye(n).ravel(), (lanes, 1)), np.broadcast_to(np.asarray(t, float), lanes)]
+    )
+    carry, status = stepper.carry(start, seed), np.zeros((lanes, STATUS_WIDTH), dtype=np.int64)
+    rows = np.ascontiguousarray(np.broadcast_to(np.asarray(parameters, float), (lanes, len(stepmap.parameters))))
+    records = np.empty((lanes, 1, stepper.width))
+    stepper.advance(
+        carry, rows, status, np.empty(lanes), records,
+        begin=0, steps=steps, every=max(steps, 1), closing=False, row=0, t0=0.0, h=h,
+    )  # fmt: skip
+    failed = status[:, 0] != 0
+    carry[failed] = np.nan
+    return carry[:, :n], carry[:, n : n + n * n].reshape(lanes, n, n), status[:, 0]
 
 
 def tangent(stepmap: StepMap, state: Any, parameters: Any, h: float, t: float = 0.0) -> tuple[Array, Array]:
-    """(next state, d next / d state) of one step from one state.
-
-    With residual R(x, s) = 0 and update U(x, s):  dU/ds = U_s + U_x x_s,  x_s = -(R_x)^-1 (R_s + sum of earlier blocks).
-    """
-    now, total = np.asarray(state, float), np.eye(len(stepmap.state))
-    for k, fraction in enumerate(stepmap.substeps):
-        now, slope = _substep(stepmap, now, parameters, fraction * h, t + math.fsum(stepmap.substeps[:k]) * h)
-        total = slope @ total
-    return now, total
-
-
-def _substep(stepmap: StepMap, state: Array, parameters: Any, h: float, t: float) -> tuple[Array, Array]:
-    compiled, shapes = _derivatives(stepmap)
-    values, status = compiled(np.append(state, t)[None, :], np.atleast_2d(parameters), h=h, t=t)
+    """(next state, d next / d state) of one step from one state; NoStep if there is none."""
+    after, slopes, status = tangents(stepmap, np.atleast_2d(np.asarray(state, float)), np.atleast_2d(parameters), h, t)
     if status[0]:
         raise NoStep(f"{stepmap.name}: no step from this state.", Status(int(status[0])))
-    part, at = {}, 0
-    for name, rows, columns in shapes:
-        part[name] = values[0, at : at + rows * columns].reshape(rows, columns)
-        at += rows * columns
-    total = part["update/state"].copy()
-    slopes: list[Array] = []
-    for k in range(len(stepmap.blocks)):
-        right = part[f"residual {k}/state"] + sum(
-            (part[f"residual {k}/{j}"] @ slopes[j] for j in range(k)), start=np.zeros_like(part[f"residual {k}/state"])
-        )
-        slopes.append(-np.linalg.solve(part[f"residual {k}/{k}"], right))
-        total += part[f"update/{k}"] @ slopes[k]
-    return part["next"][:, 0], total
+    return after[0], slopes[0]

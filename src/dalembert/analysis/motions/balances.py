@@ -23,7 +23,7 @@ from ...run.values import Array
 from ...symbolic import Fast, fast
 from ...theory.conserved.two_laws import exchanged_heat, external_power, outside_heat
 from ...theory.motion import state_maps as maps
-from ...waist.stepmap import TIME, StepMap, pointwise
+from ...waist.stepmap import TIME, Block, StepMap, pointwise
 
 SAME = 1e-7
 """A step taken again that ends further than this from the recorded one, relative, was not that step (an event, say)."""
@@ -152,6 +152,8 @@ def _laws(system: System, method: Method) -> tuple[StepMap, tuple[str, ...], Poi
         replace(
             b, guess=tuple(fast(f"guess.{x}") if x in sought else g for x, g in zip(b.unknowns, b.guess, strict=True))
         )
+        if isinstance(b, Block)
+        else b
         for b in step.blocks
     ]
     return step, tuple(laws), PointMap(pointwise(f"{step.name}, laws", inputs, step.parameters, outputs, blocks))

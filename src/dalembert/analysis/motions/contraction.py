@@ -11,17 +11,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...discrete.equations import step_map
 from ...discrete.system import DiscreteSystem
 from ...display import Part, Shown, Table
-from ...engine.tangent import tangent
-from ...errors import MethodError, ModelError
+from ...errors import ModelError
 from ...model.system import System
+from ...run.one_step import method_map
 from ...run.trajectory import Trajectory
 from ...run.values import Array
 from ...symbolic import gradient, jacobian
 from ...theory.motion import state_maps as maps
-from ...waist.stepmap import StepMap
+from .tangents import check_steps, interval_tangents
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -94,35 +93,13 @@ class Contraction(Shown):
 def contraction(run: Trajectory) -> Contraction:
     """What each step of a run does to dq ^ dp, by its exact derivative; see `Contraction`."""
     _check(run)
-    run, system = run.at_nodes, run.system
-    step = step_map(system) if isinstance(system, DiscreteSystem) else _method_map(run)
-    states = run._columns(list(step.state))
-    size = len(step.state)
-    found = np.full((len(states), len(run.time) - 1, size, size), np.nan)
-    for lane, parameters in enumerate(run._parameter_rows):
-        for k, t in enumerate(run.time[:-1]):
-            state = states[lane, k]
-            if np.isfinite(states[lane, k : k + 2]).all():
-                found[lane, k] = _interval(step, state, parameters, run.h, float(t), run.every)
+    run = run.at_nodes
+    system, step = run.system, method_map(run.system, run.method)
+    found = interval_tangents(run, step)
     if not isinstance(system, DiscreteSystem) and run.method is not None and run.method.carries == "velocity":
         chart = _legendre(run, system)
         found = chart[:, 1:] @ found @ np.linalg.inv(chart[:, :-1])
     return Contraction(run, run._shaped(found))
-
-
-def _method_map(run: Trajectory) -> StepMap:
-    assert isinstance(run.system, System)
-    assert run.method is not None
-    return run.method.step_map(run.system)
-
-
-def _interval(step: StepMap, state: Array, parameters: Array, h: float, t: float, every: int) -> Array:
-    """The derivative over `every` steps."""
-    total = np.eye(len(state))
-    for k in range(every):
-        state, slope = tangent(step, state, parameters, h, t + k * h)
-        total = slope @ total
-    return total
 
 
 def _legendre(run: Trajectory, system: System) -> Array:
@@ -138,24 +115,9 @@ def _legendre(run: Trajectory, system: System) -> Array:
 
 
 def _check(run: Trajectory) -> None:
-    if not isinstance(run, Trajectory):
-        raise ModelError(f"contraction: got {run!r}. Expected a run: contraction(simulate(system, method, ...)).")
-    if run.method is not None and run.method.adaptive:
-        raise MethodError(
-            f"contraction: {run.method!r} is adaptive and has no step to differentiate. Use a method with a fixed step, such "
-            f"as DormandPrince8()."
-        )
-    if run.system.constraints:
+    if isinstance(run, Trajectory) and run.system.constraints:
         raise ModelError(
             f"contraction: {run.system.name!r} has constraints, so that (q, p) is not its phase space. Write it in free "
             f"coordinates."
         )
-    if run.changes:
-        raise MethodError(
-            f"contraction: events changed this motion {run.changes} times, so that not every step is one of the method. Give "
-            f"a run without events that act."
-        )
-    if isinstance(run.system, System) and run.method is None:
-        raise MethodError("contraction: the method of this run is not known (it was read from a file).")
-    if len(run.at_nodes.time) < 2:
-        raise ModelError(f"contraction: {run!r} has one record only; there is no step between records.")
+    check_steps(run, "contraction")
