@@ -16,9 +16,13 @@ from .stepmap import STEP, TIME, Block, Guard, StepMap
 from .triangular_order import Undetermined, solved_together
 
 
-def tangent_names(names: Sequence[str], columns: int) -> tuple[str, ...]:
-    """The names of the tangents of some variables, row by row: a row for each variable, a column for each direction."""
-    return tuple(f"{name}.tangent.{k}" for name in names for k in range(columns))
+def tangent_names(names: Sequence[str], columns: int, order: int = 1) -> tuple[str, ...]:
+    """The names of the tangents of some variables, row by row: a row for each variable, a column for each direction.
+
+    The tangents of a step that has tangents already are of order 2.
+    """
+    word = "tangent" if order == 1 else f"tangent{order}"
+    return tuple(f"{name}.{word}.{k}" for name in names for k in range(columns))
 
 
 def variational(step: StepMap, columns: int | None = None) -> StepMap:
@@ -35,41 +39,46 @@ def variational(step: StepMap, columns: int | None = None) -> StepMap:
     columns = len(step.state) if columns is None else columns
     if columns < 1:
         raise ValueError(f"{step.name}: a tangent of {columns} columns. Expected one direction or more.")
-    known = list(step.state)
-    blocks: list[MatrixBlock] = []
+    taken, order = {*step.state, *step.unknowns}, 1
+    while taken & set(tangent_names(sorted(taken), columns, order)):
+        order += 1
+    known, blocks = list(step.state), []
     for block in step.blocks:
-        blocks.append(_tangent_block(block, known, columns))
+        blocks.append(_tangent_block(block, known, columns, order))
         known += block.unknowns
-    ends = tuple(f"{name}.next" for name in step.state)
-    blocks.append(_moved(tangent_names(ends, columns), step.update, known, columns))
+    tangents = tangent_names(step.state, columns, order)
+    ends = tuple(f"{name}.next" for name in tangents)
     return StepMap(
         name=f"{step.name}, with its tangent",
-        state=(*step.state, *tangent_names(step.state, columns)),
+        state=(*step.state, *tangents),
         parameters=step.parameters,
-        blocks=(*step.blocks, *blocks),
-        update=(*step.update, *map(fast, tangent_names(ends, columns))),
+        blocks=(*step.blocks, *blocks, _moved(ends, step.update, known, columns, order)),
+        update=(*step.update, *map(fast, ends)),
         outputs=step.outputs,
         substeps=step.substeps,
         guards=step.guards,
     )
 
 
-def _tangent_block(block: Block | MatrixBlock, known: Sequence[str], columns: int) -> MatrixBlock:
+def _tangent_block(block: Block | MatrixBlock, known: Sequence[str], columns: int, order: int) -> MatrixBlock:
     """The tangents of the unknowns of a block, by those of what is known before it."""
-    names = tangent_names(block.unknowns, columns)
+    names = tangent_names(block.unknowns, columns, order)
     if block.is_diagonal:
         own = [row[i] for i, row in enumerate(block.jacobian)]
-        return _moved(names, [-r / c for r, c in zip(block.residual, own, strict=True)], known, columns)
-    moved = _moved(names, block.residual, known, columns)
-    return MatrixBlock(names, tuple(map(tuple, block.jacobian)), moved.sources, moved.given, columns)
+        constant = [substitute(r, dict.fromkeys(block.unknowns, 0)) for r in block.residual]
+        return _moved(names, [-r / c for r, c in zip(constant, own, strict=True)], known, columns, order)
+    moved = _moved(names, block.residual, known, columns, order)
+    return replace(moved, matrix=tuple(map(tuple, block.jacobian)))
 
 
-def _moved(names: tuple[str, ...], values: Sequence[Fast], known: Sequence[str], columns: int) -> MatrixBlock:
+def _moved(
+    names: tuple[str, ...], values: Sequence[Fast], known: Sequence[str], columns: int, order: int
+) -> MatrixBlock:
     """The tangents of some values, by those of the variables that occur in them."""
     slopes = jacobian(values, known)
     used = [j for j in range(len(known)) if any(row[j] != 0 for row in slopes)]
     sources = tuple(tuple(row[j] for j in used) for row in slopes)
-    return MatrixBlock(names, (), sources, tangent_names([known[j] for j in used], columns), columns)
+    return MatrixBlock(names, (), sources, tangent_names([known[j] for j in used], columns, order), columns)
 
 
 def clocked(step: StepMap) -> StepMap:
