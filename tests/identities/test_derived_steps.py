@@ -273,3 +273,18 @@ def test_what_has_no_steps_to_differentiate_is_refused():
     adaptive = da.simulate(case.system, da.Reference(), h=0.1, steps=2, start=case.start, parameters=case.parameters)
     with pytest.raises(da.MethodError, match=r"tangents: .* is adaptive and has no step to differentiate"):
         da.tangents(adaptive)
+
+
+def test_a_large_state_goes_in_groups_of_columns(monkeypatch):
+    """The same derivative as with all columns together; the number of columns does not divide that of the state."""
+    from dalembert.engine import tangent
+
+    case = systems.forced()
+    step, state = second_state(case, da.Gauss(2))
+    states = np.concatenate([state, state + 0.1])
+    together = tangents(step, states, values(case), H, H)
+    monkeypatch.setattr(tangent, "WHOLE", 2)
+    monkeypatch.setattr(tangent, "COLUMNS", 3)
+    groups = tangents(step, states, values(case), H, H)
+    for a, b in zip(together, groups, strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-13, atol=1e-14)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from ..symbolic import Fast
 from ..waist.matrix_block import MatrixBlock
 from ..waist.stepmap import StepMap
 from .emitter import Array, Emitter, Handle, Index
@@ -17,11 +18,16 @@ if TYPE_CHECKING:
 
 
 def columns_tape(stepmap: StepMap, k: int, levels: Mapping[str, int]) -> Tape:
+    """The entries that block k needs."""
+    return tape(_entries(stepmap, k), levels)
+
+
+def _entries(stepmap: StepMap, k: int) -> list[Fast]:
     """The entries of the matrices of block k, row by row; of its matrix only if it has to be factored here."""
     block = stepmap.blocks[k]
     assert isinstance(block, MatrixBlock)
     own = [] if factored_before(stepmap, k) is not None else [a for row in block.matrix for a in row]
-    return tape([*own, *(b for row in block.sources for b in row)], levels)
+    return [*own, *(b for row in block.sources for b in row)]
 
 
 def factored_before(stepmap: StepMap, k: int) -> int | None:
@@ -40,7 +46,8 @@ def solve_columns(solver: Solver, k: int, block: MatrixBlock, known: Mapping[str
     """The unknowns of block k into x, row by row."""
     e, n, m = solver.e, len(block.sources), block.columns
     values = solver.evaluate(f"residual {k}", known)
-    size = e.sum([e.call("fabs", v) for v in values])
+    varying = [v for v, entry in zip(values, _entries(solver.stepmap, k), strict=True) if not entry.is_number]
+    size = e.sum([e.call("fabs", v) for v in varying])
     finite = e.compare("lt", size, e.real(float("inf")))
     given, right, column = e.local(len(block.given)), e.local(n), e.local(n)
     for j, name in enumerate(block.given):

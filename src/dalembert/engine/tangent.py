@@ -14,6 +14,9 @@ from .kernels import STATUS_WIDTH
 from .machine import Array, Stepper
 from .status import Status
 
+WHOLE, COLUMNS = 40, 16
+"""Up to so many state variables all columns go with one step; with more, so many: compiling takes longer with each."""
+
 
 class NoStep(ArithmeticError):
     """There is no step from a state; `status` says why."""
@@ -24,8 +27,8 @@ class NoStep(ArithmeticError):
 
 
 @lru_cache(maxsize=64)
-def _stepper(stepmap: StepMap) -> Stepper:
-    return Stepper(clocked(variational(replace(stepmap, outputs={}))))
+def _stepper(stepmap: StepMap, columns: int) -> Stepper:
+    return Stepper(clocked(variational(replace(stepmap, outputs={}), columns)))
 
 
 def tangents(
@@ -40,23 +43,35 @@ def tangents(
 ) -> tuple[Array, Array, Array]:
     """(states after, d after / d before, status) of some steps from each state, NaN where there are none.
 
-    States, rows of parameters and times are one for each lane, or one for all; `seed` has the unknowns to expect.
+    Rows of parameters and times are one for each state, or one for all; `seed` has the unknowns to expect.
     """
-    stepper, n = _stepper(stepmap), len(stepmap.state)
-    lanes = len(states)
-    start = np.column_stack(
-        [states, np.tile(np.eye(n).ravel(), (lanes, 1)), np.broadcast_to(np.asarray(t, float), lanes)]
+    lanes, n = len(states), len(stepmap.state)
+    columns = n if n <= WHOLE else COLUMNS
+    groups = -(-n // columns)  # each is a lane of its own
+    first = np.eye(n, groups * columns).reshape(n, groups, columns).swapaxes(0, 1).reshape(groups, -1)
+    clock = np.broadcast_to(np.asarray(t, float), lanes)
+    rows = np.broadcast_to(np.asarray(parameters, float), (lanes, len(stepmap.parameters)))
+    start = np.column_stack([np.repeat(states, groups, axis=0), np.tile(first, (lanes, 1)), np.repeat(clock, groups)])
+    expected = None if seed is None else np.repeat(seed, groups, axis=0)
+    ends, status = _advanced(_stepper(stepmap, columns), start, np.repeat(rows, groups, axis=0), h, steps, expected)
+    slopes = (
+        ends[:, n : n + n * columns].reshape(lanes, groups, n, columns).swapaxes(1, 2).reshape(lanes, n, -1)[..., :n]
     )
-    carry, status = stepper.carry(start, seed), np.zeros((lanes, STATUS_WIDTH), dtype=np.int64)
-    rows = np.ascontiguousarray(np.broadcast_to(np.asarray(parameters, float), (lanes, len(stepmap.parameters))))
-    records = np.empty((lanes, 1, stepper.width))
+    codes = status.reshape(lanes, groups).max(axis=1)
+    return np.where(codes[:, None], np.nan, ends[::groups, :n]), np.where(codes[:, None, None], np.nan, slopes), codes
+
+
+def _advanced(
+    stepper: Stepper, start: Array, rows: Array, h: float, steps: int, seed: Array | None
+) -> tuple[Array, Array]:
+    """What lanes carry after some steps, and their status."""
+    carry, status = stepper.carry(start, seed), np.zeros((len(start), STATUS_WIDTH), dtype=np.int64)
+    records = np.empty((len(start), 1, stepper.width))
     stepper.advance(
-        carry, rows, status, np.empty(lanes), records,
+        carry, np.ascontiguousarray(rows), status, np.empty(len(start)), records,
         begin=0, steps=steps, every=max(steps, 1), closing=False, row=0, t0=0.0, h=h,
     )  # fmt: skip
-    failed = status[:, 0] != 0
-    carry[failed] = np.nan
-    return carry[:, :n], carry[:, n : n + n * n].reshape(lanes, n, n), status[:, 0]
+    return carry, status[:, 0]
 
 
 def tangent(stepmap: StepMap, state: Any, parameters: Any, h: float, t: float = 0.0) -> tuple[Array, Array]:
