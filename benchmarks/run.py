@@ -8,6 +8,7 @@ from pathlib import Path
 import derivation
 import startup
 import step_cost
+import tangent_step
 import thermal_step
 import time_to_result
 import work_precision
@@ -17,7 +18,7 @@ from common import machine
 def main() -> None:
     tables = [machine()]
     print(tables[0], flush=True)
-    for benchmark in (step_cost, thermal_step, time_to_result, derivation, startup, work_precision):
+    for benchmark in (step_cost, tangent_step, thermal_step, time_to_result, derivation, startup, work_precision):
         for table in benchmark.measure():
             tables.append(table)
             print(f"\n{table}", flush=True)

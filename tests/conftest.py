@@ -21,6 +21,7 @@ LONG = (
     "textbook/test_002_theory", "textbook/test_003_reactions", "textbook/test_004_integrals", "textbook/test_004_problems",
     "textbook/test_004_reactions", "textbook/test_gallery", "identities/test_transformations",
     "identities/test_structure", "conformance/test_order", "conformance/test_structure", "textbook/test_transmission",
+    "conformance/test_tangents",
     "textbook/test_004_oscillations", "textbook/test_003_constraints", "textbook/test_003_examples",
     "textbook/test_004_examples",
     "textbook/test_004_variations", "textbook/test_000_warming", "textbook/test_000_discrete_thermomechanics",

@@ -76,6 +76,7 @@ from .analysis.accuracy.modified_energy import energy_report as energy_report
 from .analysis.steps.existence import existence as existence
 from .analysis.accuracy.convergence import convergence as convergence
 from .analysis.motions.contraction import contraction as contraction
+from .analysis.motions.tangents import tangents as tangents
 
 # Integrators
 from .methods import *

@@ -152,10 +152,8 @@ def test_a_step_shows_itself():
 
 
 def test_what_cannot_be_done_is_said():
-    with pytest.raises(StartError, match="flow: one state"):
-        stepped(*CASES["free"], start={**POINT, x: [0.1, 0.2]})
-    with pytest.raises(MethodError, match=r"flow: RungeKutta4\(\) is not symmetric, and its inverse is no step of it"):
-        stepped(FREE, da.RungeKutta4(), start=POINT, backward=True)
+    with pytest.raises(StartError, match=r"flow: Reference\(.*\) is adaptive. Use a method with a fixed step"):
+        stepped(FREE, da.Reference(), start=POINT)
     with pytest.raises(StartError, match="flow: two positions are the state of a discrete system"):
         stepped(FREE, da.Galerkin(2), start=pair((0.4, 0.7), (0.43, 0.69)))
     with pytest.raises(KeyError, match="the state has x, y"):
@@ -165,3 +163,41 @@ def test_what_cannot_be_done_is_said():
     quartic = da.DiscreteSystem("quartic", [x], lagrangian=da.step * cos((x.at(1) - x.at(0)) / da.step))
     with pytest.raises(MethodError, match="flow: from this state there is no step forward: no solution found"):
         da.flow(quartic, start={x: 0, x.momentum: 2}, h=H)
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_lanes_are_single_steps_bit_for_bit(case):
+    """Forward and backward; derivatives, determinants and symplectic defects have an axis of lanes too."""
+    places = [0.4, 0.1, -0.3]
+    for backward in (False, True):
+        lanes = stepped(*CASES[case], start={**POINT, x: places}, backward=backward)
+        assert lanes.jacobian.shape == (3, 4, 4) and lanes.determinant.shape == (3,)
+        for k, place in enumerate(places):
+            alone = stepped(*CASES[case], start={**POINT, x: place}, backward=backward)
+            np.testing.assert_array_equal(lanes.after[k], alone.after)
+            np.testing.assert_array_equal(lanes.jacobian[k], alone.jacobian)
+            assert lanes[y][k] == alone[y] and lanes.symplectic_defect[k] == alone.symplectic_defect
+    assert "in 3 lanes" in str(lanes)
+
+
+def test_lanes_of_pairs():
+    start = {**pair((0.4, 0.7), (0.43, 0.69)), x.at(1): [0.43, 0.41], t: 0.5}
+    lanes = stepped(CASES["free"][0], start=start)
+    alone = stepped(CASES["free"][0], start={**start, x.at(1): 0.41})
+    np.testing.assert_array_equal(lanes.jacobian[1], alone.jacobian)
+    np.testing.assert_array_equal(lanes.before[1], alone.before)
+
+
+def test_a_method_that_is_not_symmetric_is_undone():
+    for method in (da.RungeKutta4(), da.LeftPoint()):
+        step = stepped(FREE, method, start=POINT)
+        after = {**dict(zip(step.symbols, step.after, strict=True)), t: step.time}
+        back = stepped(FREE, method, start=after, backward=True)
+        np.testing.assert_allclose(back.after, step.before, rtol=1e-13, atol=1e-14)
+        np.testing.assert_allclose(back.jacobian @ step.jacobian, np.eye(4), atol=1e-13)
+
+
+def test_the_lane_without_a_step_is_named():
+    quartic = da.DiscreteSystem("quartic", [x], lagrangian=da.step * cos((x.at(1) - x.at(0)) / da.step))
+    with pytest.raises(MethodError, match="flow: from the state of lane 1 there is no step forward: no solution found"):
+        da.flow(quartic, start={x: 0, x.momentum: [0.1, 2]}, h=H)

@@ -16,8 +16,9 @@ from sympy import Add, Expr, Symbol
 import dalembert as da
 from dalembert.discrete.equations import step_map
 from dalembert.discrete.flow import backward_step_map, step_matrix
-from dalembert.engine.kernels import STATUS_WIDTH
+from dalembert.engine.arguments import Lanes
 from dalembert.engine.machine import Stepper
+from dalembert.engine.run_options import Extent
 from dalembert.model.coordinates import multiplier
 from dalembert.model.principle import GivenVariations, Principle
 from dalembert.model.serial import dumps, loads
@@ -187,10 +188,9 @@ def iterated(method, system, state, steps):
     stepper = Stepper(method.step_map(system))
     carry, out = stepper.carry(np.array([state])), np.full((1, steps + 1, stepper.width), np.nan)
     values = np.array([[VALUES[p] for p in system.parameters]])
-    status, residual = np.zeros((1, STATUS_WIDTH), dtype=np.int64), np.zeros(1)
-    stepper.advance(carry, values, status, residual, out, begin=0, steps=steps, every=1, closing=True, row=0, t0=0.0,
-                    h=END / steps)  # fmt: skip
-    assert status[0, 0] == 0
+    lanes = Lanes.begun(carry, values)
+    stepper.advance(lanes, out, Extent(0.0, END / steps, 0, steps), closing=True)
+    assert lanes.status[0, 0] == 0
     return out[0]
 
 
@@ -300,10 +300,9 @@ def test_a_vakonomic_step_can_be_taken_back():
     forward = iterated(da.Midpoint(), VAKO, MOMENTA, 20)[1, :6]
     back = Stepper(backward_step_map(da.discretise(VAKO, da.Midpoint())))
     carry, out = back.carry(forward[None]), np.full((1, 2, back.width), np.nan)
-    values, status = np.array([[VALUES[p] for p in VAKO.parameters]]), np.zeros((1, STATUS_WIDTH), dtype=np.int64)
-    back.advance(carry, values, status, np.zeros(1), out, begin=0, steps=1, every=1, closing=True, row=0, t0=0.0,
-                 h=END / 20)  # fmt: skip
-    assert status[0, 0] == 0 and np.abs(forward - MOMENTA).max() > 1e-2
+    lanes = Lanes.begun(carry, np.array([[VALUES[p] for p in VAKO.parameters]]))
+    back.advance(lanes, out, Extent(0.0, END / 20, 0, 1), closing=True)
+    assert lanes.status[0, 0] == 0 and np.abs(forward - MOMENTA).max() > 1e-2
     assert np.allclose(out[0, 1, :6], MOMENTA, rtol=1e-12)
 
 

@@ -34,6 +34,7 @@ from .equations import (
     node_reaction,
     step_velocity,
 )
+from .state_layout import state_layout
 from .system import DiscreteSystem
 
 if TYPE_CHECKING:
@@ -78,6 +79,7 @@ def backward_step_map(system: DiscreteSystem) -> StepMap:
             *(here(fast(s.at(0))) for s in S),
         ),
         outputs=kept,
+        layout=state_layout(system, velocities=[[v.name for v in velocities]]),
     )
 
 
@@ -130,6 +132,7 @@ def pair_map(system: DiscreteSystem, backward: bool = False) -> StepMap:
         blocks=blocks(names, [*balance, *constraints], S, laws),
         update=tuple(e for group in (q, S) for k in (0, 1) for e in (sought[c.at(k)] for c in group)),
         outputs={m.name: fast(m) for m in multipliers(system)},
+        layout=state_layout(system, velocities=[names[: len(q)]]),
     )
 
 

@@ -13,7 +13,8 @@ from typing import Any
 
 from ..errors import ModelError
 from ..symbolic import Fast
-from ..waist.stepmap import StepMap
+from ..waist.matrix_block import MatrixBlock
+from ..waist.stepmap import Block, StepMap
 
 DEEPEST = 200
 """Levels of an expression: lowering calls itself, up to three calls for a level, and Python allows a thousand."""
@@ -80,6 +81,11 @@ def _held(kind: str, e: Fast) -> bytes:
     return str(e).encode()
 
 
+def _shape(block: Block | MatrixBlock) -> tuple[int, ...]:
+    """How the expressions of a block are arranged in matrices; nothing, if they are equations."""
+    return (len(block.matrix), len(block.sources), block.columns) if isinstance(block, MatrixBlock) else ()
+
+
 def identity(stepmap: StepMap) -> str:
     """A digest of everything the machine code of a StepMap depends on."""
     digests = Digests(stepmap.name)
@@ -90,7 +96,7 @@ def identity(stepmap: StepMap) -> str:
     told = (
         stepmap.state,
         stepmap.parameters,
-        [(b.unknowns, listed(b.residual), listed(b.guess)) for b in stepmap.blocks],
+        [(b.unknowns, _shape(b), listed(b.ingredients), listed(b.guess)) for b in stepmap.blocks],
         listed(stepmap.update),
         listed(stepmap.outputs.values()),
         [float(s).hex() for s in stepmap.substeps],

@@ -6,13 +6,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from ..symbolic import Fast, magnitude, substitute
+from ..waist.matrix_block import MatrixBlock
 from ..waist.stepmap import STEP as STEP_NAME
 from ..waist.stepmap import TIME, Block, StepMap
 from .emit_tape import loaded, play, results
 from .emitter import Array, Emitter, Handle, Index
 from .guards import START, Guards
 from .history import History
-from .linear import factor, matrix, solve
+from .linear import Matrix, factor, matrix, solve
+from .linear_columns import columns_tape, solve_columns
 from .lower import ITERATION, RUN, STEP, Tape, tape
 from .newton import Ends, Newton
 from .status import Status
@@ -32,6 +34,7 @@ class Solver:
 
     def __post_init__(self) -> None:
         self.tapes: dict[str, Tape] = {}
+        self.factored: dict[int, Matrix] = {}
         # A search may be continued in h, and substeps have steps of their own.
         one_step = len(self.stepmap.substeps) == 1 and not self.stepmap.sought
         constant = {STEP_NAME: RUN if one_step else STEP, **dict.fromkeys(self.stepmap.parameters, RUN)}
@@ -40,8 +43,12 @@ class Solver:
         for k, block in enumerate(self.stepmap.blocks):
             levels = {**before, **dict.fromkeys(block.unknowns, ITERATION)}
             self.tapes[f"guess {k}"] = tape(block.guess, before)
-            system = self._system(block)
-            self.tapes[f"residual {k}"] = tape(system, levels, len(system) if block.is_linear else len(block.residual))
+            if isinstance(block, MatrixBlock):
+                self.tapes[f"residual {k}"] = columns_tape(self.stepmap, k, before)
+            else:
+                system = self._system(block)
+                exact = len(system) if block.is_linear else len(block.residual)
+                self.tapes[f"residual {k}"] = tape(system, levels, exact)
             before |= dict.fromkeys(block.unknowns, STEP)
             self.guards.add(k, before)
         self.tapes["update"] = tape([x for _, x in self.stepmap.changes], before, len(self.stepmap.state))
@@ -82,14 +89,16 @@ class Solver:
             for i in e.each(0, n, n):
                 e.store(x, e.real(0.0), i)
             with e.when(e.integer_compare("eq", e.load(self.code), 0)):
-                if block.is_linear:
+                if isinstance(block, MatrixBlock):
+                    solve_columns(self, k, block, found, x)
+                elif block.is_linear:
                     self._linear(k, block, found, x)
                     self.guards.check(k, found | loaded(e, block.unknowns, x, 0))
                 else:
                     Newton(self, k, block, found, x).run(history, substep, offset)
                     offset += n
-                self._explain(found)
             found |= loaded(e, block.unknowns, x, 0)
+        self._explain(found)
         return found
 
     def _explain(self, known: Mapping[str, Handle]) -> None:
@@ -116,6 +125,7 @@ class Solver:
             finite = e.either(finite, e.integer_compare("ne", e.load(self.code), 0))
         else:
             m, right = matrix(e, n), e.local(n)
+            self.factored[k] = m
             for j, v in enumerate(values[:n]):
                 e.store(right, e.negative(v), j)
             for j, v in enumerate(values[n:]):
@@ -124,7 +134,12 @@ class Solver:
                 with e.when(factor(e, m)):
                     e.store(self.code, Status.SINGULAR)
                 solve(e, m, right, x)
-        with e.when(e.opposite(finite)):  # infinite, or not a number at all
+        self.not_finite(finite, size)
+
+    def not_finite(self, finite: Handle, size: Handle) -> None:
+        """Say so if values are infinite, or not numbers at all."""
+        e = self.e
+        with e.when(e.opposite(finite)):
             e.store(self.code, Status.LEFT_DOMAIN)
             with e.when(e.compare("eq", size, size)):
                 e.store(self.code, Status.NOT_FINITE)

@@ -1,17 +1,22 @@
-"""The derivative of a step with respect to its state, exactly, by the implicit function theorem."""
+"""The derivative of steps with respect to their state, exactly, compiled, from many states at once."""
 
 from __future__ import annotations
 
-import math
+from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
-from ..symbolic import Fast, jacobian
-from ..waist.stepmap import TIME, StepMap, pointwise
-from .machine import Array, PointMap
+from ..waist.derived_steps import clocked, variational
+from ..waist.stepmap import StepMap
+from .arguments import Lanes
+from .machine import Array, Stepper
+from .run_options import Extent
 from .status import Status
+
+WHOLE, COLUMNS = 40, 16
+"""Up to so many state variables all columns go with one step; with more, so many: compiling takes longer with each."""
 
 
 class NoStep(ArithmeticError):
@@ -23,52 +28,53 @@ class NoStep(ArithmeticError):
 
 
 @lru_cache(maxsize=64)
-def _derivatives(stepmap: StepMap) -> tuple[PointMap, list[tuple[str, int, int]]]:
-    """A map state -> (next state, unknowns, all partial derivatives), and the shapes of these, in order."""
-    state, shapes, outputs = list(stepmap.state), [], {}
+def _stepper(stepmap: StepMap, columns: int) -> Stepper:
+    return Stepper(clocked(variational(replace(stepmap, outputs={}), columns)))
 
-    def add(name: str, rows: list[list[Fast]]) -> None:
-        shapes.append((name, len(rows), len(rows[0]) if rows else 0))
-        outputs.update({f"{name}.{i}.{j}": e for i, row in enumerate(rows) for j, e in enumerate(row)})
 
-    add("next", [[u] for u in stepmap.update])
-    add("update/state", jacobian(stepmap.update, state))
-    for k, block in enumerate(stepmap.blocks):
-        add(f"update/{k}", jacobian(stepmap.update, block.unknowns))
-        add(f"residual {k}/state", jacobian(block.residual, state))
-        for j, earlier in enumerate(stepmap.blocks[: k + 1]):
-            add(f"residual {k}/{j}", jacobian(block.residual, earlier.unknowns))
-    inputs = [*state, TIME] if TIME not in state else state
-    return PointMap(pointwise(f"{stepmap.name}, tangent", inputs, stepmap.parameters, outputs, stepmap.blocks)), shapes
+def tangents(
+    stepmap: StepMap,
+    states: Array,
+    parameters: Array,
+    h: float,
+    t: Any = 0.0,
+    *,
+    steps: int = 1,
+    seed: Array | None = None,
+) -> tuple[Array, Array, Array]:
+    """(states after, d after / d before, status) of some steps from each state, NaN where there are none.
+
+    Rows of parameters and times are one for each state, or one for all; `seed` has the unknowns to expect.
+    """
+    lanes, n = len(states), len(stepmap.state)
+    columns = n if n <= WHOLE else COLUMNS
+    groups = -(-n // columns)  # each is a lane of its own
+    first = np.eye(n, groups * columns).reshape(n, groups, columns).swapaxes(0, 1).reshape(groups, -1)
+    clock = np.broadcast_to(np.asarray(t, float), lanes)
+    rows = np.broadcast_to(np.asarray(parameters, float), (lanes, len(stepmap.parameters)))
+    start = np.column_stack([np.repeat(states, groups, axis=0), np.tile(first, (lanes, 1)), np.repeat(clock, groups)])
+    expected = None if seed is None else np.repeat(seed, groups, axis=0)
+    ends, status = _advanced(_stepper(stepmap, columns), start, np.repeat(rows, groups, axis=0), h, steps, expected)
+    slopes = (
+        ends[:, n : n + n * columns].reshape(lanes, groups, n, columns).swapaxes(1, 2).reshape(lanes, n, -1)[..., :n]
+    )
+    codes = status.reshape(lanes, groups).max(axis=1)
+    return np.where(codes[:, None], np.nan, ends[::groups, :n]), np.where(codes[:, None, None], np.nan, slopes), codes
+
+
+def _advanced(
+    stepper: Stepper, start: Array, rows: Array, h: float, steps: int, seed: Array | None
+) -> tuple[Array, Array]:
+    """What lanes carry after some steps, and their status."""
+    lanes = Lanes.begun(stepper.carry(start, seed), np.ascontiguousarray(rows))
+    records = np.empty((len(start), 1, stepper.width))
+    stepper.advance(lanes, records, Extent(0.0, h, 0, steps, every=max(steps, 1)))
+    return lanes.carry, lanes.status[:, 0]
 
 
 def tangent(stepmap: StepMap, state: Any, parameters: Any, h: float, t: float = 0.0) -> tuple[Array, Array]:
-    """(next state, d next / d state) of one step from one state.
-
-    With residual R(x, s) = 0 and update U(x, s):  dU/ds = U_s + U_x x_s,  x_s = -(R_x)^-1 (R_s + sum of earlier blocks).
-    """
-    now, total = np.asarray(state, float), np.eye(len(stepmap.state))
-    for k, fraction in enumerate(stepmap.substeps):
-        now, slope = _substep(stepmap, now, parameters, fraction * h, t + math.fsum(stepmap.substeps[:k]) * h)
-        total = slope @ total
-    return now, total
-
-
-def _substep(stepmap: StepMap, state: Array, parameters: Any, h: float, t: float) -> tuple[Array, Array]:
-    compiled, shapes = _derivatives(stepmap)
-    values, status = compiled(np.append(state, t)[None, :], np.atleast_2d(parameters), h=h, t=t)
+    """(next state, d next / d state) of one step from one state; NoStep if there is none."""
+    after, slopes, status = tangents(stepmap, np.atleast_2d(np.asarray(state, float)), np.atleast_2d(parameters), h, t)
     if status[0]:
         raise NoStep(f"{stepmap.name}: no step from this state.", Status(int(status[0])))
-    part, at = {}, 0
-    for name, rows, columns in shapes:
-        part[name] = values[0, at : at + rows * columns].reshape(rows, columns)
-        at += rows * columns
-    total = part["update/state"].copy()
-    slopes: list[Array] = []
-    for k in range(len(stepmap.blocks)):
-        right = part[f"residual {k}/state"] + sum(
-            (part[f"residual {k}/{j}"] @ slopes[j] for j in range(k)), start=np.zeros_like(part[f"residual {k}/state"])
-        )
-        slopes.append(-np.linalg.solve(part[f"residual {k}/{k}"], right))
-        total += part[f"update/{k}"] @ slopes[k]
-    return part["next"][:, 0], total
+    return after[0], slopes[0]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from fractions import Fraction
 from functools import lru_cache
 from typing import Any
@@ -14,6 +13,7 @@ from ..errors import told as cut
 from ..model.system import System
 from ..numbers import reals
 from ..symbolic import Fast
+from ..waist.derived_steps import composed
 from ..waist.stepmap import StepMap
 from .base import Method, is_size
 from .midpoint import Midpoint
@@ -165,8 +165,7 @@ class Composition(Method):
     def step_map(self, system: System) -> StepMap:
         """The step of the method, repeated with fractions of h."""
         one = self.method.step_map(system)
-        fractions = tuple(c * s for c in self.coefficients for s in one.substeps)
-        return replace(one, name=f"{system.name}, {self!r}", substeps=fractions)
+        return composed(f"{system.name}, {self!r}", [one] * len(self.coefficients), self.coefficients)
 
     def laws(self, system: System) -> dict[str, Fast]:
         """Those of the composed method, in each substep."""

@@ -10,6 +10,7 @@ from ..discrete.flow import backward_step_map
 from ..discrete.system import DiscreteSystem
 from ..errors import MethodError
 from ..model.system import System
+from ..waist.derived_steps import backward as undone
 from ..waist.stepmap import StepMap
 from .base import Method, VariationalMethod
 
@@ -51,12 +52,17 @@ class Stepping:
             )
         return made
 
-    def backward_map(self, role: str) -> StepMap:
-        """The inverse of a step; of a symmetric method that is not variational it is the step itself, with -h."""
-        if (discrete := self.discrete) is not None:
-            return backward_step_map(discrete)
-        if self.method is not None and not self.method.symmetric:
-            raise MethodError(
-                f"{role}: {self.method!r} is not symmetric, and its inverse is no step of it. Use a symmetric method."
-            )
-        return self.step_map(role)
+    def backward(self, role: str) -> tuple[StepMap, int]:
+        """A step map that undoes a step of h, and the sign of its own step; of a symmetric method its own step with -h.
+
+        Under constraints momenta after a step do not determine those before it; the discrete principle says which to take.
+        """
+        if self.system.constraints and (discrete := self.discrete) is not None:
+            return backward_step_map(discrete), 1
+        one = self.step_map(role)
+        if self.method is not None and self.method.symmetric:
+            return one, -1
+        try:
+            return undone(one), -1
+        except ValueError as error:
+            raise MethodError(f"{role}: {error} Use a symmetric method.") from None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -11,24 +11,27 @@ from sympy import Symbol
 from ..discrete.flow import pair_map
 from ..discrete.system import DiscreteSystem
 from ..display import Part, Shown, Table
-from ..engine.tangent import NoStep, tangent
+from ..engine.status import Status
+from ..engine.tangent import tangents
 from ..errors import MethodError, StartError
-from ..methods.base import Method, VariationalMethod
+from ..methods.base import Method
 from ..methods.stepping import Stepping
 from ..model.coordinates import time
+from ..model.space import lines_only
 from ..model.system import System
-from ..symbolic import fast
 from ..waist.stepmap import StepMap
 from .plan import seed, stepper
 from .simulate import simulate
 from .trajectory import Trajectory
-from .values import Array, Values, by_name
+from .values import Array, Values, by_name, columns
 from .velocities import expected_velocities
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class FlowStep(Shown):
     """One step: the state before and after, and the derivative of the one by the other. `step[x]` is x after it.
+
+    With lanes every array has a leading axis of lanes.
 
     symbols:   the state: positions and momenta (or velocities), or two positions; entropies, what the method carries
     jacobian:  d after / d before, rows and columns in the order of `symbols`
@@ -42,20 +45,20 @@ class FlowStep(Shown):
     time: float
     """At the state after the step; of two positions, that of the first."""
 
-    def __getitem__(self, symbol: Any) -> float:
+    def __getitem__(self, symbol: Any) -> Any:
         names = [s.name for s in self.symbols]
         name = getattr(symbol, "name", symbol)
         if name not in names:
             raise KeyError(f"{symbol}: the state has {', '.join(names)}.")
-        return float(self.after[names.index(name)])
+        return self._value(self.after[..., names.index(name)])
 
     @property
-    def determinant(self) -> float:
+    def determinant(self) -> Any:
         """By how much the step changes volume."""
-        return float(np.linalg.det(self.jacobian))
+        return self._value(np.linalg.det(self.jacobian))
 
     @property
-    def symplectic_defect(self) -> float:
+    def symplectic_defect(self) -> Any:
         """The largest entry of D^T J D - J; zero for a symplectic step on positions and momenta."""
         n = len(self.symbols) // 2
         if [s.name for s in self.symbols[n:]] != [f"{s.name}.momentum" for s in self.symbols[:n]]:
@@ -63,9 +66,20 @@ class FlowStep(Shown):
                 "symplectic_defect: the state is not positions and momenta; give momenta, and no entropies."
             )
         J = np.block([[np.zeros((n, n)), np.eye(n)], [-np.eye(n), np.zeros((n, n))]])
-        return float(np.abs(self.jacobian.T @ J @ self.jacobian - J).max())
+        pulled_back = np.swapaxes(self.jacobian, -1, -2) @ J @ self.jacobian
+        return self._value(np.abs(pulled_back - J).max(axis=(-2, -1)))
+
+    def _value(self, found: Any) -> Any:
+        """A number, or one for each lane."""
+        return found if self.after.ndim > 1 else float(found)
 
     def _parts(self) -> list[Part]:
+        if self.after.ndim > 1:
+            rows = [
+                (str(s), *(f"{v:.10g}" for v in (b.min(), b.max())))
+                for s, b in zip(self.symbols, self.after.T, strict=True)
+            ]
+            return [self.title, Table((f"after, in {len(self.after)} lanes", "least", "largest"), rows)]
         rows = [
             (str(s), f"{a:.10g}", f"{b:.10g}", *(f"{d:.6g}" for d in row))
             for s, a, b, row in zip(self.symbols, self.before, self.after, self.jacobian, strict=True)
@@ -77,65 +91,46 @@ def flow(
     system: System | DiscreteSystem, method: Method | None = None, *, start: Values, h: float,
     parameters: Values | None = None, backward: bool = False,
 ) -> FlowStep:  # fmt: skip
-    """One step of length h from a state, given like the start of a run, and its exact derivative.
+    """One step of length h from a state, given like the start of a run, and its exact derivative; arrays make lanes.
 
     Of a discrete system, {x: ..., x.momentum: ...} gives the flow on positions and momenta, {x.at(0): ..., x.at(1): ...} the
     flow on pairs, (q0, q1) -> (q1, q2). With `backward` a step is undone: from the state after it to the state before;
     under constraints momenta come back up to a reaction, of which a state keeps no trace.
     """
+    lines_only(system, "flow")
     here = simulate(system, method, h=h, steps=0, start=start, parameters=parameters)
-    if here.lanes is not None or (method is not None and method.adaptive):
-        raise StartError("flow: one state and a method with a fixed step; arrays make lanes in simulate().")
+    if method is not None and method.adaptive:
+        raise StartError(f"flow: {method!r} is adaptive. Use a method with a fixed step, such as DormandPrince8().")
     steps = Stepping(system, method)
-    given, ends = by_name(start, _symbols(system), "start"), [c.at(1).name for c in system.coordinates]
+    given, ends = by_name(start, state_symbols(system), "start"), [c.at(1).name for c in system.coordinates]
+    way, length = "backward" if backward else "forward", here.h
     if ends[0] in given:
         stepmap = _pairs(steps, backward)
-        state = np.append(here._positions[0, 0], [given[name] for name in ends])
+        state = np.column_stack([here._positions[:, 0], columns(given, ends, here.lanes)])
     else:
-        stepmap = steps.backward_map("flow") if backward else steps.step_map("flow")
-        state = here.carry[0, : len(stepmap.state)]
-    turned = backward and method is not None and not isinstance(method, VariationalMethod)  # the step with -h
-    try:
-        after, jacobian = tangent(*_guessed(stepmap, here, state), -here.h if turned else here.h, here.t0)
-    except NoStep as error:
-        raise MethodError(
-            f"flow: from this state there is no step {_way(backward)}: {error.status.sentence}."
-        ) from None
+        stepmap, sign = (steps.step_map("flow"), 1) if not backward else steps.backward("flow")
+        length *= sign
+        state = here.carry[:, : len(stepmap.state)]
+    expected = seed(system, stepmap, _near(stepmap, here, state)) if stepmap.sought else None
+    after, jacobian, codes = tangents(stepmap, state, here._parameter_rows, length, here.t0, seed=expected)
+    if codes.any():
+        lane = int(np.flatnonzero(codes)[0])
+        which = "this state" if here.lanes is None else f"the state of lane {lane}"
+        raise MethodError(f"flow: from {which} there is no step {way}: {Status(int(codes[lane])).sentence}.")
     by = f", {method!r}" if method else ""
-    known = {s.name: s for s in _symbols(system)}
     return FlowStep(
-        f"{system.name}{by}: a step {_way(backward)}, h = {here.h:g}",
-        tuple(known.get(name) or Symbol(name) for name in stepmap.state),
-        state, after, jacobian, here.t0 - here.h if backward else here.t0 + here.h,
+        f"{system.name}{by}: a step {way}, h = {here.h:g}", symbols_of(stepmap, system),
+        here._shaped(state), here._shaped(after), here._shaped(jacobian),
+        here.t0 - here.h if backward else here.t0 + here.h,
     )  # fmt: skip
-
-
-def _guessed(stepmap: StepMap, here: Trajectory, state: Array) -> tuple[StepMap, Array, Array]:
-    """The step with a search that begins where that of a run does, at the velocities of the start; state; parameters."""
-    rows = here._parameter_rows
-    if not stepmap.sought:
-        return stepmap, state, rows
-    names = [f"{x}.guess" for x in stepmap.unknowns]
-    guesses = iter(names)
-    blocks = [replace(b, guess=tuple(fast(next(guesses)) for _ in b.unknowns)) for b in stepmap.blocks]
-    begun = replace(stepmap, parameters=(*stepmap.parameters, *names), blocks=tuple(blocks))
-    return (
-        begun,
-        state,
-        np.column_stack([rows, seed(here.system, stepmap, _near(stepmap, here, state), stepmap.unknowns)]),
-    )
 
 
 def _near(stepmap: StepMap, here: Trajectory, state: Array) -> Array:
     """The velocities that a step from here is expected to have: of two positions, or what the run begins with."""
     q, n = here.system.coordinates, len(here.system.coordinates)
     if stepmap.state[n] == q[0].at(1).name:
-        return ((state[n : 2 * n] - state[:n]) / here.h)[None, :]
+        return np.asarray((state[:, n : 2 * n] - state[:, :n]) / here.h)
     return np.nan_to_num(expected_velocities(stepper(here.system, here.method).stepmap, here.system, here.carry))
-
-
-def _way(backward: bool) -> str:
-    return "backward" if backward else "forward"
 
 
 def _pairs(steps: Stepping, backward: bool) -> StepMap:
@@ -148,7 +143,13 @@ def _pairs(steps: Stepping, backward: bool) -> StepMap:
     return pair_map(system, backward)
 
 
-def _symbols(system: System | DiscreteSystem) -> list[Symbol]:
+def symbols_of(stepmap: StepMap, system: System | DiscreteSystem) -> tuple[Symbol, ...]:
+    """The symbols of the state of a step."""
+    known = {s.name: s for s in state_symbols(system)}
+    return tuple(known.get(name) or Symbol(name) for name in stepmap.state)
+
+
+def state_symbols(system: System | DiscreteSystem) -> list[Symbol]:
     """What a state can consist of."""
     places = [s for c in system.coordinates for s in (c, c.dot, c.momentum, c.at(0), c.at(1))]
     return [*places, *system.entropies, time]

@@ -21,6 +21,7 @@ from typing import Any
 from ..symbolic import Fast, fast, free_names, jacobian, substitute, summands, total
 from .domain import Condition, Kind, conditions
 from .layout import NO_LAYOUT, Layout
+from .matrix_block import MatrixBlock
 
 TIME, STEP = "t", "step.h"
 """The names of time and of the step in every expression of a StepMap."""
@@ -43,6 +44,11 @@ class Block:
                 f"a block has {len(self.unknowns)} unknowns, {len(self.residual)} equations and "
                 f"{len(self.guess)} guesses; the three numbers must agree."
             )
+
+    @property
+    def ingredients(self) -> tuple[Fast, ...]:
+        """All that the unknowns follow from."""
+        return self.residual
 
     @cached_property
     def jacobian(self) -> list[list[Fast]]:
@@ -80,7 +86,7 @@ class StepMap:
     name: str
     state: tuple[str, ...]
     parameters: tuple[str, ...]
-    blocks: tuple[Block, ...]
+    blocks: tuple[Block | MatrixBlock, ...]
     update: tuple[Fast, ...]
     outputs: Mapping[str, Fast] = field(default_factory=dict)
     substeps: tuple[float, ...] = (1.0,)
@@ -98,7 +104,7 @@ class StepMap:
         for block in self.blocks:
             self._check("guess", block.guess, known)
             known |= set(block.unknowns)
-            self._check("residual", block.residual, known)
+            self._check("residual", block.ingredients, known)
         self._check("update", (*self.update, *self.outputs.values()), known)
         self._check("guard", (e for g in self.guards for place in g.places for e in place), known)
 
@@ -192,7 +198,7 @@ def pointwise(
     inputs: Sequence[str],
     parameters: Sequence[str],
     outputs: Mapping[str, Fast],
-    blocks: Sequence[Block] = (),
+    blocks: Sequence[Block | MatrixBlock] = (),
 ) -> StepMap:
     """A map that is applied to points, not iterated: its state is the input and stays what it is."""
     return StepMap(name, tuple(inputs), tuple(parameters), tuple(blocks), tuple(map(fast, inputs)), dict(outputs))

@@ -24,7 +24,7 @@ from ...symbolic import Fast, fast, jacobian, substitute
 from ...theory.conserved.two_laws import exchanged_heat, external_power, outside_heat, reaction_power
 from ...theory.motion import state_maps as maps
 from ...theory.motion.lagrange import multipliers, reaction
-from ...waist.stepmap import TIME, StepMap, pointwise
+from ...waist.stepmap import TIME, Block, StepMap, pointwise
 
 SAME = 1e-7
 """A step taken again that ends further than this from the recorded one, relative, was not that step (an event, say)."""
@@ -153,6 +153,8 @@ def _laws(system: System, method: Method) -> tuple[StepMap, tuple[str, ...], Poi
         replace(
             b, guess=tuple(fast(f"guess.{x}") if x in sought else g for x, g in zip(b.unknowns, b.guess, strict=True))
         )
+        if isinstance(b, Block)
+        else b
         for b in step.blocks
     ]
     return step, tuple(laws), PointMap(pointwise(f"{step.name}, laws", inputs, step.parameters, outputs, blocks))

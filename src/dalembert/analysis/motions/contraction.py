@@ -12,15 +12,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...display import Part, Shown, Table
-from ...engine.tangent import tangent
-from ...errors import MethodError, ModelError
+from ...errors import ModelError
 from ...methods.stepping import Stepping
 from ...model.system import System
 from ...run.trajectory import Trajectory
 from ...run.values import Array
 from ...symbolic import gradient, jacobian
 from ...theory.motion import state_maps as maps
-from ...waist.stepmap import StepMap
+from .tangents import check_steps, interval_tangents
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -93,31 +92,14 @@ class Contraction(Shown):
 def contraction(run: Trajectory) -> Contraction:
     """What each step of a run does to dq ^ dp, by its exact derivative; see `Contraction`."""
     _check(run)
-    run, system = run.at_nodes, run.system
-    stepping = Stepping(system, run.method)
-    step = stepping.step_map("contraction")
-    states = run._columns(list(step.state))
-    size = len(step.state)
-    found = np.full((len(states), len(run.time) - 1, size, size), np.nan)
-    for lane, parameters in enumerate(run._parameter_rows):
-        for k, t in enumerate(run.time[:-1]):
-            state = states[lane, k]
-            if np.isfinite(states[lane, k : k + 2]).all():
-                found[lane, k] = _interval(step, state, parameters, run.h, float(t), run.every)
+    run = run.at_nodes
+    system, stepping = run.system, Stepping(run.system, run.method)
+    found = interval_tangents(run, stepping.step_map("contraction"))
     if stepping.carries == "velocity":
         assert isinstance(system, System)
         chart = _legendre(run, system)
         found = chart[:, 1:] @ found @ np.linalg.inv(chart[:, :-1])
     return Contraction(run, run._shaped(found))
-
-
-def _interval(step: StepMap, state: Array, parameters: Array, h: float, t: float, every: int) -> Array:
-    """The derivative over `every` steps."""
-    total = np.eye(len(state))
-    for k in range(every):
-        state, slope = tangent(step, state, parameters, h, t + k * h)
-        total = slope @ total
-    return total
 
 
 def _legendre(run: Trajectory, system: System) -> Array:
@@ -133,22 +115,9 @@ def _legendre(run: Trajectory, system: System) -> Array:
 
 
 def _check(run: Trajectory) -> None:
-    if not isinstance(run, Trajectory):
-        raise ModelError(f"contraction: got {run!r}. Expected a run: contraction(simulate(system, method, ...)).")
-    if run.method is not None and run.method.adaptive:
-        raise MethodError(
-            f"contraction: {run.method!r} is adaptive and has no step to differentiate. Use a method with a fixed step, such "
-            f"as DormandPrince8()."
-        )
-    if run.system.constraints:
+    if isinstance(run, Trajectory) and run.system.constraints:
         raise ModelError(
             f"contraction: {run.system.name!r} has constraints, so that (q, p) is not its phase space. Write it in free "
             f"coordinates."
         )
-    if run.changes:
-        raise MethodError(
-            f"contraction: events changed this motion {run.changes} times, so that not every step is one of the method. Give "
-            f"a run without events that act."
-        )
-    if len(run.at_nodes.time) < 2:
-        raise ModelError(f"contraction: {run!r} has one record only; there is no step between records.")
+    check_steps(run, "contraction")

@@ -14,6 +14,7 @@ from ...decide.zero import vanishes
 from ...errors import MethodError, ModelError
 from ...model.coordinates import step
 from ...symbolic import Fast, fast, free_names, jacobian, slow
+from ...waist.matrix_block import MatrixBlock
 from ...waist.stepmap import Block, StepMap
 from ..algebra import linear_solution
 
@@ -170,7 +171,9 @@ def step_series(stepmap: StepMap, top: int) -> tuple[list[Row], dict[str, Series
     return [taylor(u) for u in stepmap.update], places
 
 
-def _block_series(stepmap: StepMap, block: Block, before: dict[str, Series], top: int) -> dict[str, Series]:
+def _block_series(
+    stepmap: StepMap, block: Block | MatrixBlock, before: dict[str, Series], top: int
+) -> dict[str, Series]:
     """R(x; h) = 0 solved for x_0 + h x_1 + ...: each x_k solves a linear system with the matrix dR/dx at h = 0."""
     free = Taylor(before, 0)
     at_zero = [free(r)[0] for r in block.residual]

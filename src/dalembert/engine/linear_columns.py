@@ -1,0 +1,92 @@
+"""Columns of unknowns with one matrix: evaluated and factored once, then one substitution for each column."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from ..symbolic import Fast
+from ..waist.matrix_block import MatrixBlock
+from ..waist.stepmap import StepMap
+from .emitter import Array, Emitter, Handle, Index
+from .linear import Matrix, factor, matrix, solve
+from .lower import Tape, tape
+from .status import Status
+
+if TYPE_CHECKING:
+    from .solver import Solver
+
+
+def columns_tape(stepmap: StepMap, k: int, levels: Mapping[str, int]) -> Tape:
+    """The entries that block k needs."""
+    return tape(_entries(stepmap, k), levels)
+
+
+def _entries(stepmap: StepMap, k: int) -> list[Fast]:
+    """The entries of the matrices of block k, row by row; of its matrix only if it has to be factored here."""
+    block = stepmap.blocks[k]
+    assert isinstance(block, MatrixBlock)
+    own = [] if factored_before(stepmap, k) is not None else [a for row in block.matrix for a in row]
+    return [*own, *(b for row in block.sources for b in row)]
+
+
+def factored_before(stepmap: StepMap, k: int) -> int | None:
+    """The linear block that has the matrix of block k. Its factors serve here too: its matrix has no unknowns of its own."""
+    block = stepmap.blocks[k]
+    assert isinstance(block, MatrixBlock)
+    for i, earlier in enumerate(stepmap.blocks[:k]):
+        if isinstance(earlier, MatrixBlock) or len(earlier.unknowns) != len(block.matrix):
+            continue
+        if earlier.is_linear and not earlier.is_diagonal and tuple(map(tuple, earlier.jacobian)) == block.matrix:
+            return i
+    return None
+
+
+def solve_columns(solver: Solver, k: int, block: MatrixBlock, known: Mapping[str, Handle], x: Array) -> None:
+    """The unknowns of block k into x, row by row."""
+    e, n, m = solver.e, len(block.sources), block.columns
+    values = solver.evaluate(f"residual {k}", known)
+    varying = [v for v, entry in zip(values, _entries(solver.stepmap, k), strict=True) if not entry.is_number]
+    size = e.sum([e.call("fabs", v) for v in varying])
+    finite = e.compare("lt", size, e.real(float("inf")))
+    given, right, column = e.local(len(block.given)), e.local(n), e.local(n)
+    for j, name in enumerate(block.given):
+        e.store(given, known[name], j)
+    factors, sources = _factors(solver, k, block, values, finite)
+    with e.loop(0, m) as c:
+        for i, moved in enumerate(_products(e, block, sources, given, c)):
+            e.store(right, e.negative(moved) if factors else moved, i)
+        if factors:
+            solve(e, factors, right, column)
+        for i in range(n):
+            e.store(x, e.load(column if factors else right, i), e.at(i, m, c))
+    solver.not_finite(finite, size)
+
+
+def _factors(
+    solver: Solver, k: int, block: MatrixBlock, values: Sequence[Handle], finite: Handle
+) -> tuple[Matrix | None, Sequence[Handle]]:
+    """The factored matrix, if there is one, and the entries of the sources."""
+    e, n = solver.e, len(block.sources)
+    if not block.matrix:
+        return None, values
+    before = factored_before(solver.stepmap, k)
+    if before is not None:
+        return solver.factored[before], values
+    factors = matrix(e, n)
+    for j, v in enumerate(values[: n * n]):
+        e.store(factors.entries, v, j)
+    with e.when(finite), e.when(factor(e, factors)):
+        e.store(solver.code, Status.SINGULAR)
+    return factors, values[n * n :]
+
+
+def _products(e: Emitter, block: MatrixBlock, sources: Sequence[Handle], given: Array, c: Index) -> list[Handle]:
+    """Column c of sources Y; what is known to be zero is left out."""
+    width = len(block.given) // block.columns
+    found = []
+    for i, row in enumerate(block.sources):
+        used = [j for j, b in enumerate(row) if b != 0]
+        terms = [e.arithmetic("mul", sources[i * width + j], e.load(given, e.at(j, block.columns, c))) for j in used]
+        found.append(e.sum(terms))
+    return found
