@@ -186,11 +186,10 @@ def exact():
 def iterated(method, system, state, steps):
     """The state after `steps` steps of the method, and the outputs of every node."""
     stepper = Stepper(method.step_map(system))
-    carry, out = stepper.carry(np.array([state])), np.full((1, steps + 1, stepper.width), np.nan)
-    values = np.array([[VALUES[p] for p in system.parameters]])
-    lanes = Lanes.begun(carry, values)
-    stepper.advance(lanes, out, Extent(0.0, END / steps, 0, steps), closing=True)
-    assert lanes.status[0, 0] == 0
+    values, out = np.array([[VALUES[p] for p in system.parameters]]), np.full((1, steps + 1, stepper.width), np.nan)
+    lane = Lanes.begun(stepper.carry(np.array([state])), values)
+    stepper.advance(lane, out, Extent(0.0, END / steps, 0, steps), closing=True)
+    assert lane.status[0, 0] == 0
     return out[0]
 
 
@@ -299,10 +298,10 @@ def test_a_vakonomic_step_can_be_taken_back():
     """Nothing is lost: the momentum of L + lambda chi tells the multiplier, so the step is one to one."""
     forward = iterated(da.Midpoint(), VAKO, MOMENTA, 20)[1, :6]
     back = Stepper(backward_step_map(da.discretise(VAKO, da.Midpoint())))
-    carry, out = back.carry(forward[None]), np.full((1, 2, back.width), np.nan)
-    lanes = Lanes.begun(carry, np.array([[VALUES[p] for p in VAKO.parameters]]))
-    back.advance(lanes, out, Extent(0.0, END / 20, 0, 1), closing=True)
-    assert lanes.status[0, 0] == 0 and np.abs(forward - MOMENTA).max() > 1e-2
+    values, out = np.array([[VALUES[p] for p in VAKO.parameters]]), np.full((1, 2, back.width), np.nan)
+    lane = Lanes.begun(back.carry(forward[None]), values)
+    back.advance(lane, out, Extent(0.0, END / 20, 0, 1), closing=True)
+    assert lane.status[0, 0] == 0 and np.abs(forward - MOMENTA).max() > 1e-2
     assert np.allclose(out[0, 1, :6], MOMENTA, rtol=1e-12)
 
 
@@ -311,7 +310,7 @@ def test_a_start_is_converted_to_the_momenta_of_the_principle_and_back():
     values = {p.name: np.array(v) for p, v in VALUES.items()}
     start = resolve_start(VAKO, {**START, lam: LAMBDA}, values, rows)
     for method, state in ((da.Midpoint(), MOMENTA), (da.RungeKutta4(), BEGIN)):
-        plan = Plan(VAKO, method, h=0.1, every=1, t0=0.0, begin=0, steps=1, values=values, lanes=None, progress=None)
+        plan = Plan(VAKO, method, Extent(t0=0.0, h=0.1, begin=0, steps=1), values, None)
         carry = plan.first_carry(Stepper(method.step_map(VAKO)), start, rows)
         assert np.allclose(carry[0, : len(state)], state, rtol=1e-14)
     found, status = point_map(velocity_map(VAKO))(np.array([[*MOMENTA, 0.0]]), rows)

@@ -91,7 +91,7 @@ def rotations(coordinates: Iterable[Coordinate]) -> tuple[Rotation, ...]:
 
 def lines_only(system: Any, role: str) -> None:
     """Refuse a system with rotations, for functions that take lines only."""
-    if turning := rotations(system.coordinates):
+    if turning := rotations(getattr(system, "coordinates", ())):
         raise ModelError(
             f"{role}: {system.name!r} has the rotation {turning[0].name}. Expected a system whose coordinates are numbers; "
             f"state the rotation by angles for this."
