@@ -7,8 +7,9 @@ hundred times faster. A symbol is identified by its name on both sides (see `mod
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
+from operator import itemgetter
 from typing import Any
 
 import sympy
@@ -192,15 +193,75 @@ def substitute(expression: Fast, replacements: Mapping[Any, Any]) -> Fast:
     return fast(expression).subs({fast(a): fast(b) for a, b in replacements.items()})
 
 
+def substitution(replacements: Mapping[Any, Any]) -> Callable[[Any], Fast]:
+    """`substitute` for many expressions: the replacements are converted once, and each expression gets those it contains."""
+    table = {fast(a): fast(b) for a, b in replacements.items()}
+    if not all(a.is_Symbol for a in table):
+        return lambda expression: fast(expression).subs(table)
+
+    def replaced(expression: Any) -> Fast:
+        e = fast(expression)
+        inside = {s: table[s] for s in e.free_symbols if s in table}
+        return e.subs(inside) if inside else e
+
+    return replaced
+
+
 def gradient(expression: Fast, variables: Iterable[Any]) -> list[Fast]:
     """The partial derivatives of one expression."""
-    e, zero = fast(expression), fast(0)
-    occurring = e.free_symbols
-    if not occurring:
-        return [zero for _ in variables]
-    branched = _has_branches(e)
-    slopes = (e.diff(x) if x in occurring else zero for x in map(fast, variables))
-    return [_merged(d) if branched else d for d in slopes]
+    return jacobian([expression], list(variables))[0]
+
+
+def jacobian(expressions: Iterable[Fast], variables: Sequence[Any]) -> list[list[Fast]]:
+    """The rows of partial derivatives of several expressions."""
+    listed, zero = list(expressions), fast(0)
+    rows = [[zero] * len(variables) for _ in listed]
+    for (i, j), d in partials(listed, variables).items():
+        rows[i][j] = d
+    return rows
+
+
+def partials(expressions: Iterable[Fast], variables: Sequence[Any]) -> dict[tuple[int, int], Fast]:
+    """The partial derivatives that are not zero, by row and column: only symbols that occur are differentiated by."""
+    columns: dict[Fast, list[int]] = {}
+    for j, x in enumerate(variables):
+        columns.setdefault(fast(x), []).append(j)
+    found: dict[tuple[int, int], Fast] = {}
+    for i, e in enumerate(map(fast, expressions)):
+        occurring = e.free_symbols & columns.keys()
+        branched = bool(occurring) and _has_branches(e)
+        row = {j: d for x, d in _slopes(e, occurring).items() for j in columns[x]}
+        for j, d in sorted(row.items(), key=itemgetter(0)):
+            slope = _merged(d) if branched else d
+            if slope != 0:
+                found[i, j] = slope
+    return found
+
+
+LONG = 32
+"""Terms from which on a sum is differentiated term by term."""
+
+
+def _slopes(e: Fast, symbols: Collection[Fast]) -> dict[Fast, Fast]:
+    """The derivatives by some symbols; of a long sum, each term by the few symbols it contains."""
+    import symengine
+
+    if len(symbols) > 1 and e.is_Mul:
+        sums = [f for f in e.args if _is_long(f)]
+        others = e / sums[0] if len(sums) == 1 else e
+        if sums and not others.free_symbols & symbols:
+            return {x: others * d for x, d in _slopes(sums[0], symbols).items()}
+    if len(symbols) <= 1 or not _is_long(e):
+        return {x: e.diff(x) for x in symbols}
+    terms: dict[Fast, list[Fast]] = {}
+    for term in e.args:
+        for x, d in _slopes(term, term.free_symbols & symbols).items():
+            terms.setdefault(x, []).append(d)
+    return {x: symengine.Add(*slopes) for x, slopes in terms.items()}
+
+
+def _is_long(e: Fast) -> bool:
+    return bool(e.is_Add) and len(e.args) > LONG
 
 
 def _has_branches(e: Fast) -> bool:
@@ -219,11 +280,6 @@ def _merged(e: Fast) -> Fast:
             break
         e = e.subs(same)
     return e
-
-
-def jacobian(expressions: Iterable[Fast], variables: Sequence[Any]) -> list[list[Fast]]:
-    """The rows of partial derivatives of several expressions."""
-    return [gradient(e, variables) for e in expressions]
 
 
 def free_names(expressions: Iterable[Fast]) -> set[str]:

@@ -23,7 +23,7 @@ from sympy.printing.pretty.pretty_symbology import pretty_symbol
 
 from ..decide.decimals import decimal
 from ..model.coordinates import Coordinate, Entropy, Multiplier, StepVelocity, _Mark, indexed, multiplier, step, time
-from ..symbolic import Fast, fast, free_names, gradient, magnitude, substitute
+from ..symbolic import Fast, fast, free_names, gradient, magnitude, substitute, substitution
 from ..waist.domain import conditions
 from ..waist.stepmap import STEP, TIME, Block, StepMap, pointwise, with_conditions
 from .system import DiscreteSystem
@@ -83,7 +83,8 @@ def term_sizes(system: DiscreteSystem) -> StepMap:
         c = q[k % len(q)]
         slots[slot] = fast(c) + h * d * fast(step_velocity(c))
     told = [*momentum_minus(system), *system.constraints]
-    outputs = {str(k): magnitude(substitute(e, slots).expand()) for k, e in enumerate(told)}
+    here = substitution(slots)
+    outputs = {str(k): magnitude(here(e).expand()) for k, e in enumerate(told)}
     inputs = [*(c.name for c in whole), *(step_velocity(c).name for c in whole), time.name]
     return pointwise(f"{system.name}, sizes", inputs, [p.name for p in system.parameters], outputs)
 
@@ -111,11 +112,11 @@ def step_momenta(system: DiscreteSystem) -> StepMomenta:
     u = [fast(f"{c.name}.shift") for c in q]
     inner = interior_unknowns(system)[0]
     shifted = {**_slots(system), **{c.at(0): fast(c) - h * s for c, s in zip(q, u, strict=True)}}
-    still = dict.fromkeys(u, 0)
-    L, here = substitute(system.lagrangian, shifted), substitute(system.lagrangian, _slots(system))
-    forces = [[substitute(f, _slots(system)) for f in side] for side in (system.force_minus, system.force_plus)]
-    within = [substitute(f, _slots(system)) for f in system.force_interior]
-    leaving = [substitute(_over(d, h), still) - f for d, f in zip(gradient(L, u), forces[0], strict=True)]
+    still, at = substitution(dict.fromkeys(u, 0)), substitution(_slots(system))
+    L, here = substitute(system.lagrangian, shifted), at(system.lagrangian)
+    forces = [[at(f) for f in side] for side in (system.force_minus, system.force_plus)]
+    within = [at(f) for f in system.force_interior]
+    leaving = [still(_over(d, h)) - f for d, f in zip(gradient(L, u), forces[0], strict=True)]
     total = [
         sum((minus, plus, *within[k::n]), start=fast(0)) for k, (minus, plus) in enumerate(zip(*forces, strict=True))
     ]
@@ -143,13 +144,9 @@ def _slots(system: DiscreteSystem) -> dict[Any, Any]:
 
 def step_map(system: DiscreteSystem) -> StepMap:
     """The discrete equations as one implicit step on (q, p), and on the entropies if there are any."""
-    q, S, h, slots = system.coordinates, system.entropies, fast(step), _slots(system)
+    q, S, h, here = system.coordinates, system.entropies, fast(step), substitution(_slots(system))
     unknowns = [step_velocity(c) for c in q]
     inner = interior_unknowns(system)[0]
-
-    def here(expression: Fast) -> Fast:
-        return substitute(expression, slots)
-
     momenta = step_momenta(system)
     pushed = [fast(c.momentum) + h * r for c, r in zip(q, node_reaction(system), strict=True)]
     balance = [p - e for p, e in zip(pushed, momenta.leaving, strict=True)]
@@ -181,11 +178,11 @@ def _guarded(stepmap: StepMap, expressions: list[Fast]) -> StepMap:
     import symengine
 
     end = {**dict(zip(stepmap.state, stepmap.update, strict=True)), TIME: fast(TIME) + fast(STEP)}
-    looked_at = []
+    looked_at, at_end, unknowns = [], substitution(end), set(stepmap.unknowns)
     for condition in conditions(expressions):
         node = tuple(substitute(u, {STEP: 0}) for u in condition.terms)
-        still = not free_names(node) & set(stepmap.unknowns) and not any(u.has(symengine.nan) for u in node)
-        places = [node, condition.terms, tuple(substitute(u, end) for u in node)] if still else [condition.terms]
+        still = not free_names(node) & unknowns and not any(u.has(symengine.nan) for u in node)
+        places = [node, condition.terms, tuple(map(at_end, node))] if still else [condition.terms]
         looked_at.append((condition, places))
     return with_conditions(stepmap, looked_at)
 

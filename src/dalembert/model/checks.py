@@ -155,10 +155,11 @@ def parameters(expressions: Iterable[Expr], coords: Sequence[Coordinate]) -> tup
 def substituted_constraint(system: System) -> None:
     """Warn when a velocity that a kinematic constraint determines has vanished from the Lagrangian."""
     kinematic = [c for c in system.constraints if not c.is_holonomic]
+    present = system.lagrangian.free_symbols if kinematic else set()
     missing = [
         q
         for i, q in enumerate(system.coordinates)
-        if q.dot not in system.lagrangian.free_symbols and any(c.coefficients[i] != 0 for c in kinematic)
+        if any(c.coefficients[i] != 0 for c in kinematic) and q.dot not in present
     ]
     if missing:
         names = ", ".join(str(q.dot) for q in missing)

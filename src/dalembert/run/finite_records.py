@@ -19,7 +19,7 @@ from ..engine.status import Status
 from ..methods.base import Method
 from ..model.coordinates import time
 from ..model.system import System
-from ..symbolic import fast, free_names, substitute
+from ..symbolic import fast, free_names, substitute, substitution
 from ..theory.motion import state_maps as maps
 from ..theory.motion.lagrange import momenta
 from ..waist.domain import TINY
@@ -126,10 +126,10 @@ def _bound_map(system: System, stepmap: StepMap) -> PointMap | None:
     known = {*stepmap.state, *stepmap.parameters, TIME}
     guarded = [g.places[0] for g in stepmap.guards if free_names(g.places[0]) <= known]
     names = [p.name for p in system.parameters]
-    still = dict.fromkeys(system.velocities, 0)
+    still = substitution(dict.fromkeys(system.velocities, 0))
     try:
         whole, *shift = bounds(
-            [maps.energy_map(system).outputs["energy"], *(substitute(p, still) for p in momenta(system))],
+            [maps.energy_map(system).outputs["energy"], *map(still, momenta(system))],
             guarded,
             names,
         )
@@ -139,8 +139,8 @@ def _bound_map(system: System, stepmap: StepMap) -> PointMap | None:
     state = fast("state")
     sizes = {size_name(s.name): state for s in (*system.coordinates, *system.velocities, *system.entropies)}
     if carried:
-        rows = zip(system.coordinates, shift, strict=True)
-        sizes |= {size_name(q.dot.name): fast(f"{q.name}.light") * (state + substitute(b, sizes)) for q, b in rows}
+        rows, sized = zip(system.coordinates, shift, strict=True), substitution(sizes)
+        sizes |= {size_name(q.dot.name): fast(f"{q.name}.light") * (state + sized(b)) for q, b in rows}
     inputs = ["state", size_name(time.name), *(f"{q.name}.light" for q in system.coordinates), *map(size_name, names)]
     bound = substitute(whole, sizes | {LEAST: fast(TINY)})
     return point_map(pointwise(f"{system.name}, bound of the energy", inputs, [], {"energy": bound}))

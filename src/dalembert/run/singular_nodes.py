@@ -32,7 +32,7 @@ MOST = 0.25
 def is_constant(system: System, project: bool) -> bool:
     """Whether the matrix of p = dL/dv is the same in all states."""
     moving = {s.name for s in (*system.coordinates, *system.velocities, *system.entropies)} | {"t"}
-    return not free_names(d for row in maps.legendre_block(system, project).jacobian for d in row) & moving
+    return not free_names(maps.legendre_block(system, project).partials.values()) & moving
 
 
 def doubtful(run: Trajectory, system: System, project: bool) -> Array:
