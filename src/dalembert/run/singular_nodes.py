@@ -83,8 +83,11 @@ def _determinants(run: Trajectory, system: System, project: bool, at: Array) -> 
     lanes = len(run.records)
     rows = run._parameter_rows if lanes == 1 else np.repeat(run._parameter_rows, len(nodes), axis=0)
     table = point_map(maps.legendre_matrix_map(system, project))(points, rows)[0]
-    n = len(maps.legendre_block(system, project).unknowns)
-    A = np.ascontiguousarray(table.T).reshape(n, n, -1)
+    block = maps.legendre_block(system, project)
+    n = len(block.unknowns)
+    A = np.zeros((n, n, len(table)))
+    i, j = np.array(list(block.partials), dtype=int).reshape(-1, 2).T
+    A[i, j] = table.T
     found, good = np.ones(A.shape[2]), np.ones(A.shape[2], dtype=bool)
     with np.errstate(all="ignore"):
         for k in range(n):

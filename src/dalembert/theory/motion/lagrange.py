@@ -18,7 +18,7 @@ from ...decide.decimals import decimal, quotient
 from ...errors import ModelError
 from ...model.coordinates import Coordinate, Multiplier, multiplier, time
 from ...model.system import System
-from ...symbolic import Fast, fast, gradient, jacobian, slow, substitute
+from ...symbolic import Fast, fast, gradient, jacobian, partials, slow, substitute, total
 from ...symbolic import expanded as multiplied_out
 from ..algebra import linear_solution
 
@@ -56,7 +56,7 @@ def momenta(system: System) -> list[Fast]:
 def jacobi_integral(system: System) -> Fast:
     """p.v - L; `energies.meaning` says whether it is the energy."""
     powers = (p * fast(v) for p, v in zip(momenta(system), system.velocities, strict=True))
-    return sum(powers, start=-fast(system.lagrangian))
+    return total([-fast(system.lagrangian), *powers])
 
 
 def mass_matrix(system: System) -> list[list[Fast]]:
@@ -67,8 +67,8 @@ def mass_matrix(system: System) -> list[list[Fast]]:
 def total_derivative(expression: Fast, coordinates: Sequence[Coordinate]) -> Fast:
     """df/dt of f(q, v, t) along a motion, written with accelerations."""
     along = [(q, q.dot) for q in coordinates] + [(q.dot, q.ddot) for q in coordinates] + [(time, 1)]
-    slopes = gradient(expression, [s for s, _ in along])
-    return sum((d * fast(rate) for d, (_, rate) in zip(slopes, along, strict=True)), start=fast(0))
+    slopes = partials([expression], [s for s, _ in along])
+    return total(d * fast(along[j][1]) for (_, j), d in slopes.items())
 
 
 def entropy_rates(system: System) -> list[Fast]:
@@ -89,9 +89,12 @@ def euler_lagrange(system: System) -> list[Fast]:
 
 def reaction(system: System) -> list[Fast]:
     """The reaction force lambda_a omega^a, one component per coordinate."""
-    rows = zip(multipliers(system), system.variations, strict=True)
-    terms = [[fast(m) * fast(a) for a in row] for m, row in rows]
-    return [sum(column, start=fast(0)) for column in zip(*terms, strict=True)] or [fast(0)] * len(system.coordinates)
+    terms: list[list[Fast]] = [[] for _ in system.coordinates]
+    for m, row in zip(multipliers(system), system.variations, strict=True):
+        for i, a in enumerate(row):
+            if a != 0:
+                terms[i].append(fast(m) * fast(a))
+    return [total(column) for column in terms]
 
 
 def motion_residual(system: System) -> list[Fast]:

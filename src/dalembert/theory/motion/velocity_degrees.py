@@ -8,7 +8,7 @@ from typing import Any
 
 from ...decide.sample import boundaries
 from ...decide.zero import vanishes
-from ...symbolic import Fast, fast, free_names, gradient, jacobian
+from ...symbolic import Fast, fast, free_names, gradient, partials, substitution, total
 
 
 @dataclass(frozen=True)
@@ -23,11 +23,11 @@ class Quadratic:
         """v.A v/2."""
         v = [fast(x) for x in velocities]
         rows = zip(self.mass, v, strict=True)
-        return sum((a * x * y for row, x in rows for a, y in zip(row, v, strict=True)), start=fast(0)) / 2
+        return total(a * x * y for row, x in rows for a, y in zip(row, v, strict=True) if a != 0) / 2
 
     def first(self, velocities: Sequence[Any]) -> Fast:
         """a.v."""
-        return sum((a * fast(x) for a, x in zip(self.linear, velocities, strict=True)), start=fast(0))
+        return total(a * fast(x) for a, x in zip(self.linear, velocities, strict=True))
 
 
 def quadratic_part(expression: Any, velocities: Sequence[Any]) -> Quadratic | None:
@@ -36,24 +36,21 @@ def quadratic_part(expression: Any, velocities: Sequence[Any]) -> Quadratic | No
     It is, if no second derivative depends on them. Third derivatives are compared with their own terms: beside m c^2 a term
     v^4/c^2 looks like rounding.
     """
-    rest = {fast(v): fast(0) for v in velocities}
+    n, zero, at_rest = len(velocities), fast(0), substitution(dict.fromkeys(velocities, 0))
     slopes = gradient(expression, velocities)
-    second = jacobian(slopes, velocities)
-    names = [fast(v).name for v in velocities]
-    for d in {d for i, row in enumerate(second) for d in row[i:] if free_names([d]) & set(names)}:
-        if not all(vanishes(third) for third in gradient(d, velocities)):
+    second = partials(slopes, velocities)
+    names = {fast(v).name for v in velocities}
+    for d in {d for (i, j), d in second.items() if i <= j and free_names([d]) & names}:
+        if not all(map(vanishes, partials([d], velocities).values())):
             return None
-
-    def at_rest(e: Fast) -> Fast:
-        return e.subs(rest) if e.free_symbols else e
-
+    mass = {place: at_rest(d).expand() for place, d in second.items()}
     found = Quadratic(
-        [[at_rest(d).expand() for d in row] for row in second],
+        [[mass.get((i, j), zero) for j in range(n)] for i in range(n)],
         [at_rest(p).expand() for p in slopes],
-        at_rest(fast(expression)),
+        at_rest(expression),
     )
     # |v| is linear in every branch, and not linear.
-    if any(free_names([g]) & set(names) for g in boundaries([expression])):
+    if any(free_names([g]) & names for g in boundaries([expression])):
         whole = found.second(velocities) + found.first(velocities) + found.rest
         return found if vanishes(fast(expression) - whole) else None
     return found
