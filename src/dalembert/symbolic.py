@@ -55,8 +55,12 @@ def fast(expression: Any) -> Fast:
     """The SymEngine form of a SymPy expression; of a text, the symbol of that name."""
     import symengine
 
+    if isinstance(expression, symengine.Basic):
+        return expression
     if isinstance(expression, str):
         return symengine.Symbol(expression)
+    if isinstance(expression, sympy.Symbol) and not isinstance(expression, sympy.Dummy):
+        return symengine.Symbol(expression.name)
     try:
         return _converted(expression) if isinstance(expression, sympy.Basic) else symengine.sympify(expression)
     except symengine.SympifyError as error:
@@ -190,7 +194,11 @@ def vector(entries: Sequence[Any]) -> Vector:
 
 def substitute(expression: Fast, replacements: Mapping[Any, Any]) -> Fast:
     """Replace symbols by expressions, all at once."""
-    return fast(expression).subs({fast(a): fast(b) for a, b in replacements.items()})
+    e, table = fast(expression), replacements
+    if len(table) > MANY:  # what does not occur need not be converted
+        names = {None, *(s.name for s in e.free_symbols)}
+        table = {a: b for a, b in table.items() if (a if isinstance(a, str) else getattr(a, "name", None)) in names}
+    return e.subs({fast(a): fast(b) for a, b in table.items()})
 
 
 def substitution(replacements: Mapping[Any, Any]) -> Callable[[Any], Fast]:
@@ -238,30 +246,25 @@ def partials(expressions: Iterable[Fast], variables: Sequence[Any]) -> dict[tupl
     return found
 
 
-LONG = 32
-"""Terms from which on a sum is differentiated term by term."""
+MANY = 32
+"""More symbols than this are not expected in every term of a sum, nor in every expression: those that occur are looked for."""
 
 
 def _slopes(e: Fast, symbols: Collection[Fast]) -> dict[Fast, Fast]:
-    """The derivatives by some symbols; of a long sum, each term by the few symbols it contains."""
+    """The derivatives by some symbols, all of which occur."""
     import symengine
 
-    if len(symbols) > 1 and e.is_Mul:
-        sums = [f for f in e.args if _is_long(f)]
-        others = e / sums[0] if len(sums) == 1 else e
-        if sums and not others.free_symbols & symbols:
-            return {x: others * d for x, d in _slopes(sums[0], symbols).items()}
-    if len(symbols) <= 1 or not _is_long(e):
-        return {x: e.diff(x) for x in symbols}
-    terms: dict[Fast, list[Fast]] = {}
-    for term in e.args:
-        for x, d in _slopes(term, term.free_symbols & symbols).items():
-            terms.setdefault(x, []).append(d)
-    return {x: symengine.Add(*slopes) for x, slopes in terms.items()}
-
-
-def _is_long(e: Fast) -> bool:
-    return bool(e.is_Add) and len(e.args) > LONG
+    if len(symbols) > MANY and e.is_Add:
+        terms: dict[Fast, list[Fast]] = {}
+        for term in e.args:
+            for x, d in _slopes(term, term.free_symbols & symbols).items():
+                terms.setdefault(x, []).append(d)
+        return {x: symengine.Add(*slopes) for x, slopes in terms.items()}
+    if len(symbols) > MANY and e.is_Mul and len(sums := [f for f in e.args if f.is_Add]) == 1:
+        factor = e / sums[0]
+        if not factor.free_symbols & symbols:
+            return {x: factor * d for x, d in _slopes(sums[0], symbols).items()}
+    return {x: e.diff(x) for x in symbols}
 
 
 def _has_branches(e: Fast) -> bool:

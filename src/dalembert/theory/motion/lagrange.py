@@ -66,9 +66,17 @@ def mass_matrix(system: System) -> list[list[Fast]]:
 
 def total_derivative(expression: Fast, coordinates: Sequence[Coordinate]) -> Fast:
     """df/dt of f(q, v, t) along a motion, written with accelerations."""
-    along = [(q, q.dot) for q in coordinates] + [(q.dot, q.ddot) for q in coordinates] + [(time, 1)]
-    slopes = partials([expression], [s for s, _ in along])
-    return total(d * fast(along[j][1]) for (_, j), d in slopes.items())
+    return total_derivatives([expression], coordinates)[0]
+
+
+def total_derivatives(expressions: Sequence[Fast], coordinates: Sequence[Coordinate]) -> list[Fast]:
+    """`total_derivative` of several expressions."""
+    rates = {q: q.dot for q in coordinates} | {q.dot: q.ddot for q in coordinates} | {time: 1}
+    along = list(map(fast, rates.values()))
+    terms: list[list[Fast]] = [[] for _ in expressions]
+    for (i, j), d in partials(expressions, list(rates)).items():
+        terms[i].append(d * along[j])
+    return list(map(total, terms))
 
 
 def entropy_rates(system: System) -> list[Fast]:
@@ -78,13 +86,11 @@ def entropy_rates(system: System) -> list[Fast]:
 
 def euler_lagrange(system: System) -> list[Fast]:
     """d/dt dL/dv - dL/dq, one per coordinate."""
-    slopes, rates = gradient(system.lagrangian, system.coordinates), entropy_rates(system)
-
-    def along(p: Fast) -> Fast:
-        warming = zip(gradient(p, system.entropies), rates, strict=True)
-        return sum((d * rate for d, rate in warming), start=total_derivative(p, system.coordinates))
-
-    return [along(p) - d for p, d in zip(momenta(system), slopes, strict=True)]
+    slopes, rates, p = gradient(system.lagrangian, system.coordinates), entropy_rates(system), momenta(system)
+    along = total_derivatives(p, system.coordinates)
+    for (i, k), d in partials(p, system.entropies).items():
+        along[i] += d * rates[k]
+    return [a - d for a, d in zip(along, slopes, strict=True)]
 
 
 def reaction(system: System) -> list[Fast]:
@@ -104,8 +110,8 @@ def motion_residual(system: System) -> list[Fast]:
     """
     forces = [fast(f) for f in system.force]
     balance = [e - f - r for e, f, r in zip(euler_lagrange(system), forces, reaction(system), strict=True)]
-    hidden = [total_derivative(c.velocity_form(system.coordinates), system.coordinates) for c in system.constraints]
-    return balance + hidden
+    forms = [c.velocity_form(system.coordinates) for c in system.constraints]
+    return balance + total_derivatives(forms, system.coordinates)
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from ...decide.sample import boundaries
@@ -15,15 +16,21 @@ from ...symbolic import Fast, fast, free_names, gradient, partials, substitution
 class Quadratic:
     """v.A v/2 + a.v + rest, with coefficients that are free of v."""
 
-    mass: list[list[Fast]]
+    coefficients: dict[tuple[int, int], Fast]
+    """The entries of A that are not zero, by row and column."""
     linear: list[Fast]
     rest: Fast
+
+    @cached_property
+    def mass(self) -> list[list[Fast]]:
+        """A by rows."""
+        n, zero = len(self.linear), fast(0)
+        return [[self.coefficients.get((i, j), zero) for j in range(n)] for i in range(n)]
 
     def second(self, velocities: Sequence[Any]) -> Fast:
         """v.A v/2."""
         v = [fast(x) for x in velocities]
-        rows = zip(self.mass, v, strict=True)
-        return total(a * x * y for row, x in rows for a, y in zip(row, v, strict=True) if a != 0) / 2
+        return total(a * v[i] * v[j] for (i, j), a in self.coefficients.items()) / 2
 
     def first(self, velocities: Sequence[Any]) -> Fast:
         """a.v."""
@@ -36,16 +43,15 @@ def quadratic_part(expression: Any, velocities: Sequence[Any]) -> Quadratic | No
     It is, if no second derivative depends on them. Third derivatives are compared with their own terms: beside m c^2 a term
     v^4/c^2 looks like rounding.
     """
-    n, zero, at_rest = len(velocities), fast(0), substitution(dict.fromkeys(velocities, 0))
+    at_rest = substitution(dict.fromkeys(velocities, 0))
     slopes = gradient(expression, velocities)
     second = partials(slopes, velocities)
     names = {fast(v).name for v in velocities}
     for d in {d for (i, j), d in second.items() if i <= j and free_names([d]) & names}:
         if not all(map(vanishes, partials([d], velocities).values())):
             return None
-    mass = {place: at_rest(d).expand() for place, d in second.items()}
     found = Quadratic(
-        [[mass.get((i, j), zero) for j in range(n)] for i in range(n)],
+        {place: at_rest(d).expand() for place, d in second.items()},
         [at_rest(p).expand() for p in slopes],
         at_rest(expression),
     )
