@@ -113,9 +113,8 @@ def _compare_with_all_rounding(e: Emitter, n: int, factors: Array, good: Array) 
     e.store(good, one)
     if n <= e.unroll:  # a copy, since small factors stay in registers unless loops index them
         a = e.local(n * n)
-        for i in range(n):
-            for j in range(n):
-                e.store(a, e.load(factors, e.at(i, n, j)), e.at(i, n, j))
+        for place in range(n * n):
+            e.store(a, e.load(factors, place), place)
 
     def add(place: int, value: Handle) -> None:
         e.store(total, e.arithmetic("add", e.load(total, place), value), place)

@@ -274,7 +274,7 @@ def _full(matrix: Any) -> bool:
             matrix = matrix / size
     with suppress(np.linalg.LinAlgError), np.errstate(all="ignore"):
         # The least singular value is no smaller than this, which takes a tenth of the time.
-        if FAINT < 1 / np.linalg.norm(np.linalg.inv(matrix)):
+        if 1 / np.linalg.norm(np.linalg.inv(matrix)) > FAINT:
             return True
     return int(np.linalg.matrix_rank(matrix, tol=FAINT)) == len(matrix)
 
