@@ -109,12 +109,12 @@ def _compare_with_all_rounding(e: Emitter, n: int, factors: Array, good: Array) 
     The factors are those of a matrix that differs from the given one by E, at most the unit of rounding times |L||U|. To
     first order u_kk changes by y E z, with y L = 0 left of column k, U z = 0 above row k, and y_k = z_k = 1.
     """
-    one, a, y, z, total = e.real(1.0), factors, e.local(n), e.local(n), e.local(3)
+    # Small factors stay in registers unless loops index them: loops get a copy.
+    one, a = e.real(1.0), e.local(n * n) if n <= e.unroll else factors
+    y, z, total = e.local(n), e.local(n), e.local(3)
     e.store(good, one)
-    if n <= e.unroll:  # a copy, since small factors stay in registers unless loops index them
-        a = e.local(n * n)
-        for place in range(n * n):
-            e.store(a, e.load(factors, place), place)
+    for place in range(n * n if n <= e.unroll else 0):
+        e.store(a, e.load(factors, place), place)
 
     def add(place: int, value: Handle) -> None:
         e.store(total, e.arithmetic("add", e.load(total, place), value), place)
