@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from time import perf_counter
 from typing import Any
 
+import large_systems
 import numpy as np
 from common import Table, in_a_fresh_process, interleave, judge
 from sympy import cos
@@ -143,7 +144,7 @@ def measure() -> list[Table]:
         f"solve_ivp: DOP853, rtol = atol = {TOLERANCE:g}."
     )
     header = ["Lagrangian to 1000 steps", "dalembert", "target", "met", "SymPy + SciPy", "ratio"]
-    return [Table("Time to a result", header, rows, notes)]
+    return [Table("Time to a result", header, rows, notes), *large_systems.measure()]
 
 
 def _row(case: Case, ours: float, theirs: float) -> list[str]:

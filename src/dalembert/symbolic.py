@@ -7,8 +7,9 @@ hundred times faster. A symbol is identified by its name on both sides (see `mod
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
+from operator import itemgetter
 from typing import Any
 
 import sympy
@@ -54,8 +55,12 @@ def fast(expression: Any) -> Fast:
     """The SymEngine form of a SymPy expression; of a text, the symbol of that name."""
     import symengine
 
+    if isinstance(expression, symengine.Basic):
+        return expression
     if isinstance(expression, str):
         return symengine.Symbol(expression)
+    if isinstance(expression, sympy.Symbol) and not isinstance(expression, sympy.Dummy):
+        return symengine.Symbol(expression.name)
     try:
         return _converted(expression) if isinstance(expression, sympy.Basic) else symengine.sympify(expression)
     except symengine.SympifyError as error:
@@ -189,18 +194,77 @@ def vector(entries: Sequence[Any]) -> Vector:
 
 def substitute(expression: Fast, replacements: Mapping[Any, Any]) -> Fast:
     """Replace symbols by expressions, all at once."""
-    return fast(expression).subs({fast(a): fast(b) for a, b in replacements.items()})
+    e, table = fast(expression), replacements
+    if len(table) > MANY:  # what does not occur need not be converted
+        names = {None, *(s.name for s in e.free_symbols)}
+        table = {a: b for a, b in table.items() if (a if isinstance(a, str) else getattr(a, "name", None)) in names}
+    return e.subs({fast(a): fast(b) for a, b in table.items()})
+
+
+def substitution(replacements: Mapping[Any, Any]) -> Callable[[Any], Fast]:
+    """`substitute` for many expressions: the replacements are converted once, and each expression gets those it contains."""
+    table = {fast(a): fast(b) for a, b in replacements.items()}
+    if not all(a.is_Symbol for a in table):
+        return lambda expression: fast(expression).subs(table)
+
+    def replaced(expression: Any) -> Fast:
+        e = fast(expression)
+        inside = {s: table[s] for s in e.free_symbols if s in table}
+        return e.subs(inside) if inside else e
+
+    return replaced
 
 
 def gradient(expression: Fast, variables: Iterable[Any]) -> list[Fast]:
     """The partial derivatives of one expression."""
-    e, zero = fast(expression), fast(0)
-    occurring = e.free_symbols
-    if not occurring:
-        return [zero for _ in variables]
-    branched = _has_branches(e)
-    slopes = (e.diff(x) if x in occurring else zero for x in map(fast, variables))
-    return [_merged(d) if branched else d for d in slopes]
+    return jacobian([expression], list(variables))[0]
+
+
+def jacobian(expressions: Iterable[Fast], variables: Sequence[Any]) -> list[list[Fast]]:
+    """The rows of partial derivatives of several expressions."""
+    listed, zero = list(expressions), fast(0)
+    rows = [[zero] * len(variables) for _ in listed]
+    for (i, j), d in partials(listed, variables).items():
+        rows[i][j] = d
+    return rows
+
+
+def partials(expressions: Iterable[Fast], variables: Sequence[Any]) -> dict[tuple[int, int], Fast]:
+    """The partial derivatives that are not zero, by row and column: only symbols that occur are differentiated by."""
+    columns: dict[Fast, list[int]] = {}
+    for j, x in enumerate(variables):
+        columns.setdefault(fast(x), []).append(j)
+    found: dict[tuple[int, int], Fast] = {}
+    for i, e in enumerate(map(fast, expressions)):
+        occurring = e.free_symbols & columns.keys()
+        branched = bool(occurring) and _has_branches(e)
+        row = {j: d for x, d in _slopes(e, occurring).items() for j in columns[x]}
+        for j, d in sorted(row.items(), key=itemgetter(0)):
+            slope = _merged(d) if branched else d
+            if slope != 0:
+                found[i, j] = slope
+    return found
+
+
+MANY = 32
+"""More symbols than this are not expected in every term of a sum, nor in every expression: those that occur are looked for."""
+
+
+def _slopes(e: Fast, symbols: Collection[Fast]) -> dict[Fast, Fast]:
+    """The derivatives by some symbols, all of which occur."""
+    import symengine
+
+    if len(symbols) > MANY and e.is_Add:
+        terms: dict[Fast, list[Fast]] = {}
+        for term in e.args:
+            for x, d in _slopes(term, term.free_symbols & symbols).items():
+                terms.setdefault(x, []).append(d)
+        return {x: symengine.Add(*slopes) for x, slopes in terms.items()}
+    if len(symbols) > MANY and e.is_Mul and len(sums := [f for f in e.args if f.is_Add]) == 1:
+        factor = e / sums[0]
+        if not factor.free_symbols & symbols:
+            return {x: factor * d for x, d in _slopes(sums[0], symbols).items()}
+    return {x: e.diff(x) for x in symbols}
 
 
 def _has_branches(e: Fast) -> bool:
@@ -219,11 +283,6 @@ def _merged(e: Fast) -> Fast:
             break
         e = e.subs(same)
     return e
-
-
-def jacobian(expressions: Iterable[Fast], variables: Sequence[Any]) -> list[list[Fast]]:
-    """The rows of partial derivatives of several expressions."""
-    return [gradient(e, variables) for e in expressions]
 
 
 def free_names(expressions: Iterable[Fast]) -> set[str]:

@@ -27,9 +27,12 @@ def jumps(expression: Any, moving: Iterable[Any], scales: Mapping[str, float] | 
 
     With a difference that does not become smaller as the boundary is approached, it is a jump, whatever the units are.
     """
-    e, names = fast(expression), {str(s) for s in moving}
-    every = sorted(free_names([e]))
-    kinks = [g for g in boundaries([e]) if free_names([g]) & names]
+    e = fast(expression)
+    edges = boundaries([e])
+    if not edges:
+        return []
+    names, every = {str(s) for s in moving}, sorted(free_names([e]))
+    kinks = [g for g in edges if free_names([g]) & names]
     scales = scales or natural_scales([[e], *([g] for g in kinks)], every) if kinks else {}
     rng = random.Random(11)
     return [g for g in kinks if any(_jumps_near(e, g, s, scales, names) for s in _starts(every, kinks, scales, rng))]

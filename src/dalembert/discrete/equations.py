@@ -36,7 +36,7 @@ from ..model.coordinates import (
 )
 from ..model.rotation import Rotation
 from ..model.space import in_numbers, numbers, parts, retracted, rotations, slopes
-from ..symbolic import Fast, fast, free_names, gradient, magnitude, substitute
+from ..symbolic import Fast, fast, free_names, gradient, magnitude, substitute, substitution
 from ..waist.domain import conditions
 from ..waist.stepmap import STEP, TIME, Block, StepMap, pointwise, with_conditions
 from .state_layout import state_layout
@@ -95,7 +95,8 @@ def term_sizes(system: DiscreteSystem) -> StepMap:
         c = q[k % len(q)]
         slots[slot] = fast(c) + h * d * fast(step_velocity(c))
     told = [*momentum_minus(system), *system.constraints]
-    outputs = {str(k): magnitude(substitute(e, slots).expand()) for k, e in enumerate(told)}
+    here = substitution(slots)
+    outputs = {str(k): magnitude(here(e).expand()) for k, e in enumerate(told)}
     inputs = [*(c.name for c in whole), *(step_velocity(c).name for c in whole), time.name]
     return pointwise(f"{system.name}, sizes", inputs, [p.name for p in system.parameters], outputs)
 
@@ -125,11 +126,11 @@ def step_momenta(system: DiscreteSystem) -> StepMomenta:
     u = [fast(f"{c.name}.shift") for c in q]
     inner = interior_unknowns(system)[0]
     shifted = {**_slots(system), **_shifted_start(q, u, h)}
-    still = dict.fromkeys(u, 0)
-    L, here = substitute(system.lagrangian, shifted), substitute(system.lagrangian, _slots(system))
-    forces = [[substitute(f, _slots(system)) for f in side] for side in (system.force_minus, system.force_plus)]
-    within = [substitute(f, _slots(system)) for f in system.force_interior]
-    leaving = [substitute(_over(d, h), still) - f for d, f in zip(gradient(L, u), forces[0], strict=True)]
+    still, at = substitution(dict.fromkeys(u, 0)), substitution(_slots(system))
+    L, here = substitute(system.lagrangian, shifted), at(system.lagrangian)
+    forces = [[at(f) for f in side] for side in (system.force_minus, system.force_plus)]
+    within = [at(f) for f in system.force_interior]
+    leaving = [still(_over(d, h)) - f for d, f in zip(gradient(L, u), forces[0], strict=True)]
     arriving = [f if isinstance(c, Direction) else fast(0) for c, f in zip(q, forces[1], strict=True)]
     total = [
         sum((minus, plus - end, *within[k::n]), start=fast(0))
@@ -192,12 +193,9 @@ def _slots(system: DiscreteSystem) -> dict[Any, Any]:
 
 def step_map(system: DiscreteSystem) -> StepMap:
     """The discrete equations as one implicit step on (q, p), and on the entropies if there are any."""
-    q, S, h, slots = system.coordinates, system.entropies, fast(step), _slots(system)
+    q, S, h, here = system.coordinates, system.entropies, fast(step), substitution(_slots(system))
     unknowns = [step_velocity(c) for c in q]
     inner = interior_unknowns(system)[0]
-
-    def here(expression: Fast) -> Fast:
-        return substitute(expression, slots)
 
     def held(expression: Fast) -> Fast:
         return in_numbers(expression, q)
@@ -236,11 +234,11 @@ def _guarded(stepmap: StepMap, expressions: list[Fast]) -> StepMap:
     import symengine
 
     end = {**dict(zip(stepmap.state, stepmap.update, strict=True)), TIME: fast(TIME) + fast(STEP)}
-    looked_at = []
+    looked_at, at_end, unknowns = [], substitution(end), set(stepmap.unknowns)
     for condition in conditions(expressions):
         node = tuple(substitute(u, {STEP: 0}) for u in condition.terms)
-        still = not free_names(node) & set(stepmap.unknowns) and not any(u.has(symengine.nan) for u in node)
-        places = [node, condition.terms, tuple(substitute(u, end) for u in node)] if still else [condition.terms]
+        still = not free_names(node) & unknowns and not any(u.has(symengine.nan) for u in node)
+        places = [node, condition.terms, tuple(map(at_end, node))] if still else [condition.terms]
         looked_at.append((condition, places))
     return with_conditions(stepmap, looked_at)
 

@@ -181,6 +181,8 @@ def check_map(map: Any, names: Sequence[str], entropies: Sequence[str] = ()) -> 
     n, m = len(names), len(entropies)
     if isinstance(map, ProductMap) and len(map.maps) != n + m:
         raise ModelError(_wrong_number("ProductMap has", len(map.maps), "maps", n, m))
+    if not isinstance(map, CustomMap):  # true of (1 - b) q0 + b q1 and (q1 - q0)/h, whatever b is
+        return
     names = [*names, *entropies]
     first, second = [fast(f"{x}.at(0)") for x in names], [fast(f"{x}.at(1)") for x in names]
     base = list(map.base(vector(first), vector(second)))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from .emitter import Array, Emitter, Handle, Index
@@ -17,6 +17,10 @@ FLOOR = 1e-6
 """Times the tolerance of Newton's method: the rounding of the largest unknown, below which a row is zero."""
 
 
+ZEROS = 200
+"""More zeros of a matrix than this are stored by a loop: written out, their number grows like the square of the unknowns."""
+
+
 class Matrix(NamedTuple):
     """A square matrix by rows and, once factored: its triangular factors, the pivots' inverses, the order of its rows."""
 
@@ -29,6 +33,20 @@ class Matrix(NamedTuple):
 def matrix(e: Emitter, n: int) -> Matrix:
     """Room for a matrix."""
     return Matrix(n, e.local(n * n), e.local(n), e.local(n, "integer"))
+
+
+def store_entries(e: Emitter, m: Matrix, entries: Mapping[tuple[int, int], Handle]) -> None:
+    """Store a matrix, given by the entries that are not zero. Many zeros are stored by a loop, few one by one."""
+    n, zero = m.n, e.real(0.0)
+    if n * n - len(entries) > ZEROS:
+        with e.loop(0, n * n) as k:
+            e.store(m.entries, zero, k)
+        for (i, j), value in entries.items():
+            e.store(m.entries, value, e.at(i, n, j))
+        return
+    for i in range(n):
+        for j in range(n):
+            e.store(m.entries, entries.get((i, j), zero), e.at(i, n, j))
 
 
 def factor(e: Emitter, m: Matrix) -> Handle:
@@ -91,11 +109,12 @@ def _compare_with_all_rounding(e: Emitter, n: int, factors: Array, good: Array) 
     The factors are those of a matrix that differs from the given one by E, at most the unit of rounding times |L||U|. To
     first order u_kk changes by y E z, with y L = 0 left of column k, U z = 0 above row k, and y_k = z_k = 1.
     """
-    one, a, y, z, total = e.real(1.0), e.local(n * n), e.local(n), e.local(n), e.local(3)
+    # Small factors stay in registers unless loops index them: loops get a copy.
+    one, a = e.real(1.0), e.local(n * n) if n <= e.unroll else factors
+    y, z, total = e.local(n), e.local(n), e.local(3)
     e.store(good, one)
-    for i in e.each(0, n, n):  # a copy, since small factors stay in registers unless loops index them
-        for j in e.each(0, n, n):
-            e.store(a, e.load(factors, e.at(i, n, j)), e.at(i, n, j))
+    for place in range(n * n if n <= e.unroll else 0):
+        e.store(a, e.load(factors, place), place)
 
     def add(place: int, value: Handle) -> None:
         e.store(total, e.arithmetic("add", e.load(total, place), value), place)

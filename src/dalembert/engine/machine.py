@@ -22,6 +22,13 @@ from .run_options import EXACT, Extent, Search
 
 Array = NDArray[Any]
 
+LONG = {"run": 10_000, "apply": 2_000}
+"""Lines of LLVM IR from which a function is compiled with little optimisation.
+
+Code this long is straight-line arithmetic, shared and hoisted already. The optimiser takes seconds over it, and steps of a
+chain of 20 links are then 1.7 times as fast: not worth the wait below some 10^5 steps. A map is applied to far fewer points.
+"""
+
 
 @lru_cache(maxsize=256)
 def _function(kind: str, what: str, emit: Callable[[LLVMEmitter], None], arguments: tuple[tuple[str, str], ...]) -> Any:
@@ -30,7 +37,7 @@ def _function(kind: str, what: str, emit: Callable[[LLVMEmitter], None], argumen
     if code is None or not is_object(code):
         emitter = LLVMEmitter(kind, dict(arguments))
         emit(emitter)
-        code = compile_module(emitter.module())
+        code = compile_module(emitter.module(), LONG[kind])
         cache.keep(name, code)
     return load(code, kind, dict(arguments))
 

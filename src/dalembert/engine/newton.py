@@ -22,7 +22,7 @@ from .continuation import CLOSE, Continuation
 from .emit_tape import loaded, play, results
 from .emitter import Array, Handle, Index
 from .history import History
-from .linear import add_floors, factor, matrix, relative_residual, solve
+from .linear import add_floors, factor, matrix, relative_residual, solve, store_entries
 from .lower import STEP
 from .status import Status
 
@@ -139,8 +139,7 @@ class Newton:
             e.store(total, e.arithmetic("add", e.load(total), e.sum(values[:n])))
             for j, size in enumerate(values[:n]):
                 e.store(self.scale, e.arithmetic("div", e.real(1.0), size), j)
-            for j, v in enumerate(values[n:]):
-                e.store(self.matrix.entries, v, j)
+            store_entries(e, self.matrix, dict(zip(self.block.partials, values[n:], strict=True)))
             self._measure(r)
             self._mind_empty_rows(r)
             self._note_distance()

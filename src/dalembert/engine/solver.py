@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from ..symbolic import Fast, magnitude, substitute
+from ..symbolic import Fast, magnitude, substitution
 from ..waist.matrix_block import MatrixBlock
 from ..waist.stepmap import STEP as STEP_NAME
 from ..waist.stepmap import TIME, Block, StepMap
@@ -13,7 +13,7 @@ from .emit_tape import loaded, play, results
 from .emitter import Array, Emitter, Handle, Index
 from .guards import START, Guards
 from .history import History
-from .linear import Matrix, factor, matrix, solve
+from .linear import Matrix, factor, matrix, solve, store_entries
 from .linear_columns import columns_tape, solve_columns
 from .lower import ITERATION, RUN, STEP, Tape, tape
 from .newton import Ends, Newton
@@ -57,18 +57,17 @@ class Solver:
 
     @staticmethod
     def _system(block: Block) -> list[Fast]:
-        """Residual, size of the terms of each residual, Jacobian by rows; a linear residual is wanted at zero.
+        """Residual, size of the terms of each residual, Jacobian without zeros; a linear residual is wanted at zero.
 
         If each equation of a linear block has one unknown of its own, its solution is wanted, and the coefficients.
         """
-        matrix = [d for row in block.jacobian for d in row]
+        entries = list(block.partials.values())
         if not block.is_linear:
-            return [*block.residual, *map(magnitude, block.residual), *matrix]
-        constant = [substitute(r, dict.fromkeys(block.unknowns, 0)) for r in block.residual]
+            return [*block.residual, *map(magnitude, block.residual), *entries]
+        constant = list(map(substitution(dict.fromkeys(block.unknowns, 0)), block.residual))
         if not block.is_diagonal:
-            return constant + matrix
-        coefficients = [row[i] for i, row in enumerate(block.jacobian)]
-        return [-r / c for r, c in zip(constant, coefficients, strict=True)] + coefficients
+            return constant + entries
+        return [-r / c for r, c in zip(constant, entries, strict=True)] + entries
 
     def run_level(self, known: Mapping[str, Handle]) -> None:
         """Emit, once per run, everything that depends on parameters and the step only."""
@@ -128,8 +127,7 @@ class Solver:
             self.factored[k] = m
             for j, v in enumerate(values[:n]):
                 e.store(right, e.negative(v), j)
-            for j, v in enumerate(values[n:]):
-                e.store(m.entries, v, j)
+            store_entries(e, m, dict(zip(block.partials, values[n:], strict=True)))
             with e.when(finite):
                 with e.when(factor(e, m)):
                     e.store(self.code, Status.SINGULAR)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal
 
 import sympy
@@ -16,9 +17,12 @@ from sympy import Expr
 
 from ..decide.zero import vanishes
 from ..errors import ModelError, printed
-from ..symbolic import expanded
+from ..symbolic import expanded, terms_of
 from .coordinates import Coordinate, Velocity, time
 from .space import directional, position_symbols
+
+SHORT = 60
+"""Coefficients that have more terms than this when multiplied out are left as they were stated."""
 
 
 @dataclass(frozen=True)
@@ -35,7 +39,7 @@ class Constraint:
         """Whether the constraint is on positions."""
         return self.kind == "holonomic"
 
-    @property
+    @cached_property
     def is_linear(self) -> bool:
         """Whether it is affine in the velocities."""
         return not any(isinstance(s, Velocity) for a in self.coefficients for s in a.free_symbols)
@@ -50,10 +54,26 @@ class Constraint:
 def linear_row(expression: Expr, coordinates: Sequence[Coordinate]) -> tuple[tuple[Expr, ...], Expr] | None:
     """Coefficients and remainder of an expression affine in the velocities; None if it is not affine."""
     velocities = [q.dot for q in coordinates]
-    row = tuple(expanded(expression.diff(v)) for v in velocities)
-    if any(a.free_symbols & set(velocities) for a in row):
+    moving = set(velocities)
+    row = tuple(_collected(d, moving) for d in _slopes(expression, velocities))
+    if any(a.free_symbols & moving for a in row):
         return None
-    return row, expanded(expression.xreplace(dict.fromkeys(velocities, sympy.S.Zero)))
+    return row, _collected(expression.xreplace(dict.fromkeys(velocities, sympy.S.Zero)), moving)
+
+
+def _slopes(expression: Expr, symbols: Sequence[sympy.Symbol]) -> tuple[Expr, ...]:
+    """The partial derivatives by some symbols; those that do not occur are not differentiated by."""
+    occurring = expression.free_symbols
+    return tuple(expression.diff(s) if s in occurring else sympy.S.Zero for s in symbols)
+
+
+def _collected(e: Expr, velocities: set[Velocity]) -> Expr:
+    """Multiplied out where that is short, or where velocities may cancel. Anything else stays as it is, which takes less
+    time and makes shorter code; whether it is zero is decided by value.
+    """
+    if terms_of(e) <= SHORT or e.free_symbols & velocities:
+        return expanded(e)
+    return sympy.S.Zero if vanishes(e) else e
 
 
 def constraint(expression: Expr, coordinates: Sequence[Coordinate]) -> Constraint:
@@ -69,7 +89,7 @@ def constraint(expression: Expr, coordinates: Sequence[Coordinate]) -> Constrain
         return _continuous(Constraint(expression, "holonomic", row, expression.diff(time)))
     affine = linear_row(expression, coordinates)
     if affine is None:
-        chetaev = tuple(expression.diff(q.dot) for q in coordinates)
+        chetaev = _slopes(expression, [q.dot for q in coordinates])
         rest = expression - sympy.Add(*(a * q.dot for a, q in zip(chetaev, coordinates, strict=True)))
         return _continuous(Constraint(expression, "kinematic", chetaev, rest))
     return Constraint(expression, "kinematic", *affine)

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from sympy import Add, Expr, Symbol
 
 from ..errors import ModelError, told
-from ..symbolic import Fast, fast
+from ..symbolic import Fast, fast, total
 from .constraints import Constraint, constraint, is_variation_of
 from .coordinates import Coordinate, multiplier
 
@@ -105,8 +105,12 @@ class Principle(ABC):
 
 def combination(multipliers: Sequence[Any], forms: Sequence[Sequence[Any]], at: Place = fast) -> list[Fast]:
     """lambda_a omega^a, one component per coordinate; an empty list where there are no forms."""
-    terms = [[fast(m) * at(a) for a in row] for m, row in zip(multipliers, forms, strict=True)]
-    return [sum(column, start=fast(0)) for column in zip(*terms, strict=True)]
+    terms: list[list[Fast]] = [[] for _ in (forms[0] if forms else ())]
+    for m, row in zip(multipliers, forms, strict=True):
+        for i, a in enumerate(row):
+            if a != 0:
+                terms[i].append(fast(m) * at(a))
+    return list(map(total, terms))
 
 
 class DAlembert(Principle):

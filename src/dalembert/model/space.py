@@ -6,7 +6,7 @@ The coordinates of a system are the directions of all factors in turn; functions
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -15,7 +15,7 @@ import sympy
 from numpy.typing import NDArray
 
 from ..errors import ModelError
-from ..symbolic import Fast, fast, gradient, slow, substitute
+from ..symbolic import Fast, fast, gradient, slow, substitution, total
 from .coordinates import Coordinate, Direction
 from .rotation import Rotation
 
@@ -118,14 +118,15 @@ def position_symbols(coordinates: Sequence[Coordinate]) -> list[Any]:
 
 
 @lru_cache(maxsize=256)
-def _substitution(coordinates: tuple[Coordinate, ...]) -> dict[Any, Fast]:
-    return {s: e for f in factors(coordinates) for s, e in f.in_numbers().items()}
+def _substitution(coordinates: tuple[Coordinate, ...]) -> Callable[[Any], Fast] | None:
+    places = {s: e for f in factors(coordinates) for s, e in f.in_numbers().items()}
+    return substitution(places) if places else None
 
 
 def in_numbers(expression: Any, coordinates: Sequence[Coordinate]) -> Fast:
     """An expression in terms of the numbers that hold a position."""
     places = _substitution(tuple(coordinates))
-    return substitute(expression, places) if places else fast(expression)
+    return fast(expression) if places is None else places(expression)
 
 
 def slopes(expression: Any, coordinates: Sequence[Coordinate]) -> list[Fast]:
@@ -154,7 +155,8 @@ def gyroscopic(momenta: Sequence[Fast], coordinates: Sequence[Coordinate]) -> li
 def directional(expression: sympy.Expr, coordinates: Sequence[Coordinate]) -> tuple[sympy.Expr, ...]:
     """The same derivatives of a SymPy expression."""
     if not rotations(coordinates):
-        return tuple(expression.diff(q) for q in coordinates)
+        occurring = expression.free_symbols
+        return tuple(expression.diff(q) if q in occurring else sympy.S.Zero for q in coordinates)
     symbols = [*position_symbols(coordinates), *(q.dot for q in coordinates), *expression.free_symbols]
     return tuple(slow(d, symbols) for d in slopes(expression, coordinates))
 
@@ -176,6 +178,15 @@ def moved_symbols(coordinates: Sequence[Coordinate], xi: Sequence[Fast], beta: A
 def retracted(coordinates: Sequence[Coordinate], rates: Sequence[Fast], h: Fast) -> list[Fast]:
     """The numbers of the position after a step of h with these velocities."""
     return [e for f, x in parts(coordinates, rates) for e in f.retracted(x, h)]
+
+
+def position_rates(coordinates: Sequence[Coordinate]) -> dict[Any, Any]:
+    """The rate of every symbol of a position, by the velocities: w^j X_j(s)."""
+    found: dict[Any, Any] = {}
+    for f in factors(tuple(coordinates)):
+        moving = [(fast(d.dot), f.slopes(k)) for k, d in enumerate(f.directions)]
+        found |= {s: total(w * X[fast(s)] for w, X in moving) for s in f.entries}
+    return found
 
 
 def number_rates(coordinates: Sequence[Coordinate]) -> list[Fast]:

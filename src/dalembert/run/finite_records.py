@@ -20,7 +20,7 @@ from ..methods.base import Method
 from ..model.coordinates import time
 from ..model.space import in_numbers, numbers
 from ..model.system import System
-from ..symbolic import fast, free_names, substitute
+from ..symbolic import fast, free_names, substitute, substitution
 from ..theory.motion import state_maps as maps
 from ..theory.motion.lagrange import momenta
 from ..waist.domain import TINY
@@ -128,13 +128,10 @@ def _bound_map(system: System, stepmap: StepMap) -> PointMap | None:
     known = {*stepmap.state, *stepmap.parameters, TIME}
     guarded = [g.places[0] for g in stepmap.guards if free_names(g.places[0]) <= known]
     names = [p.name for p in system.parameters]
-    still, q = dict.fromkeys(system.velocities, 0), system.coordinates
+    still, q = substitution(dict.fromkeys(system.velocities, 0)), system.coordinates
     try:
         whole, *shift = bounds(
-            [
-                maps.energy_map(system).outputs["energy"],
-                *(in_numbers(substitute(p, still), q) for p in momenta(system)),
-            ],
+            [maps.energy_map(system).outputs["energy"], *(in_numbers(still(p), q) for p in momenta(system))],
             guarded,
             names,
         )
@@ -145,8 +142,8 @@ def _bound_map(system: System, stepmap: StepMap) -> PointMap | None:
     named = (*numbers(system.coordinates), *(s.name for s in (*system.velocities, *system.entropies)))
     sizes = {size_name(name): state for name in named}
     if carried:
-        rows = zip(system.coordinates, shift, strict=True)
-        sizes |= {size_name(q.dot.name): fast(f"{q.name}.light") * (state + substitute(b, sizes)) for q, b in rows}
+        rows, sized = zip(system.coordinates, shift, strict=True), substitution(sizes)
+        sizes |= {size_name(q.dot.name): fast(f"{q.name}.light") * (state + sized(b)) for q, b in rows}
     inputs = ["state", size_name(time.name), *(f"{q.name}.light" for q in system.coordinates), *map(size_name, names)]
     bound = substitute(whole, sizes | {LEAST: fast(TINY)})
     return point_map(pointwise(f"{system.name}, bound of the energy", inputs, [], {"energy": bound}))

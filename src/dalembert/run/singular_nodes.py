@@ -33,7 +33,7 @@ MOST = 0.25
 def is_constant(system: System, project: bool) -> bool:
     """Whether the matrix of p = dL/dv is the same in all states."""
     moving = {s.name for s in (*position_symbols(system.coordinates), *system.velocities, *system.entropies)} | {"t"}
-    return not free_names(d for row in maps.legendre_block(system, project).jacobian for d in row) & moving
+    return not free_names(maps.legendre_block(system, project).partials.values()) & moving
 
 
 def doubtful(run: Trajectory, system: System, project: bool) -> Array:
@@ -84,8 +84,11 @@ def _determinants(run: Trajectory, system: System, project: bool, at: Array) -> 
     lanes = len(run.records)
     rows = run._parameter_rows if lanes == 1 else np.repeat(run._parameter_rows, len(nodes), axis=0)
     table = point_map(maps.legendre_matrix_map(system, project))(points, rows)[0]
-    n = len(maps.legendre_block(system, project).unknowns)
-    A = np.ascontiguousarray(table.T).reshape(n, n, -1)
+    block = maps.legendre_block(system, project)
+    n = len(block.unknowns)
+    A = np.zeros((n, n, len(table)))
+    i, j = np.array(list(block.partials), dtype=int).reshape(-1, 2).T
+    A[i, j] = table.T
     found, good = np.ones(A.shape[2]), np.ones(A.shape[2], dtype=bool)
     with np.errstate(all="ignore"):
         for k in range(n):

@@ -134,7 +134,9 @@ class Search:
     def __init__(self, system: System, points: Array, rows: Array, project: bool):
         self.system, self.points, self.project = system, points, project
         self.rows = np.broadcast_to(rows, (len(points), rows.shape[1]))
-        self.size = len(maps.legendre_block(system, project).unknowns)
+        block = maps.legendre_block(system, project)
+        self.size = len(block.unknowns)
+        self.places = np.array(list(block.partials), dtype=int).reshape(-1, 2).T
         self._compiled = point_map(maps.legendre_map(system, project))
 
     def at(self, which: Array) -> Search:
@@ -145,7 +147,9 @@ class Search:
         """Residuals, sizes of their terms and Jacobians at unknowns z of some of the points."""
         n = self.size
         table = self._compiled(np.column_stack([self.points[which], z]), self.rows[which])[0]
-        return table[:, :n], table[:, n : 2 * n], table[:, 2 * n :].reshape(-1, n, n)
+        matrix = np.zeros((len(table), n, n))
+        matrix[:, self.places[0], self.places[1]] = table[:, 2 * n :]
+        return table[:, :n], table[:, n : 2 * n], matrix
 
     def from_velocities(self, near: Array, size: Array | float = 0.0) -> Array:
         """The velocities on the branches of those given; NaN where there are none. A velocity that tends to zero is zero

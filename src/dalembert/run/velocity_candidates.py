@@ -11,7 +11,7 @@ from functools import lru_cache
 import numpy as np
 
 from ..model.system import System
-from ..symbolic import free_names
+from ..symbolic import Fast, free_names
 from ..theory.motion import state_maps as maps
 from .values import Array
 from .velocities import CLOSE, Search, relative_residual
@@ -28,9 +28,11 @@ def _groups(system: System) -> list[list[int]]:
     """Which velocities are coupled by p = dL/dv."""
     names = [v.name for v in system.velocities]
     groups: list[set[int]] = []
-    for i, row in enumerate(maps.legendre_block(system, False).jacobian):
-        occurs = {j for j, d in enumerate(row) if d != 0} | {i}
-        occurs |= {names.index(s) for s in free_names(row) & set(names)}
+    rows: list[dict[int, Fast]] = [{} for _ in names]
+    for (i, j), d in maps.legendre_block(system, False).partials.items():
+        rows[i][j] = d
+    for i, row in enumerate(rows):
+        occurs = {i, *row} | {names.index(s) for s in free_names(row.values()) & set(names)}
         joined = [g for g in groups if g & occurs]
         groups = [g for g in groups if not g & occurs] + [occurs.union(*joined)]
     return [sorted(g) for g in groups]

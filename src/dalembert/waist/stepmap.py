@@ -18,7 +18,7 @@ from functools import cached_property
 from math import prod
 from typing import Any
 
-from ..symbolic import Fast, fast, free_names, jacobian, substitute, summands, total
+from ..symbolic import Fast, fast, free_names, partials, substitution, summands, total
 from .domain import Condition, Kind, conditions
 from .layout import NO_LAYOUT, Layout
 from .matrix_block import MatrixBlock
@@ -52,19 +52,24 @@ class Block:
 
     @cached_property
     def jacobian(self) -> list[list[Fast]]:
-        """d residual / d unknowns."""
-        return jacobian(self.residual, self.unknowns)
+        """d residual / d unknowns, zeros included."""
+        n, zero = len(self.unknowns), fast(0)
+        return [[self.partials.get((i, j), zero) for j in range(n)] for i in range(n)]
+
+    @cached_property
+    def partials(self) -> dict[tuple[int, int], Fast]:
+        """d residual / d unknowns, without zeros: by the number of the equation and that of the unknown, in this order."""
+        return partials(self.residual, self.unknowns)
 
     @cached_property
     def is_linear(self) -> bool:
         """Whether the residual is affine in the unknowns, so that one linear solve is exact."""
-        return not free_names(d for row in self.jacobian for d in row) & set(self.unknowns)
+        return not free_names(self.partials.values()) & set(self.unknowns)
 
     @cached_property
     def is_diagonal(self) -> bool:
         """Whether it is linear and each equation has one unknown of its own."""
-        entries = [(i == j, d == 0) for i, row in enumerate(self.jacobian) for j, d in enumerate(row)]
-        return self.is_linear and all(own != absent for own, absent in entries)
+        return self.is_linear and list(self.partials) == [(i, i) for i in range(len(self.unknowns))]
 
 
 @dataclass(frozen=True)
@@ -141,8 +146,8 @@ class StepMap:
     @cached_property
     def changes(self) -> tuple[tuple[bool, Fast], ...]:
         """For each state variable: what is added to it, or the update; true stands before the quotient of it and h."""
-        pairs = enumerate(zip(self.state, self.update, strict=True))
-        return tuple(_change(s, u) if j in self.summed else (False, u) for j, (s, u) in pairs)
+        pairs, summed = enumerate(zip(self.state, self.update, strict=True)), set(self.summed)
+        return tuple(_change(s, u) if j in summed else (False, u) for j, (s, u) in pairs)
 
     @cached_property
     def sought(self) -> tuple[str, ...]:
@@ -211,20 +216,18 @@ def guarded(stepmap: StepMap, expressions: Iterable[Any], stages: Iterable[Mappi
     velocity, at a node with a momentum), it is not looked at.
     """
     end = {**dict(zip(stepmap.state, stepmap.update, strict=True)), TIME: fast(TIME) + fast(STEP)}
-    places = [{}, *stages, end]
-    return with_conditions(stepmap, [(c, [_at(c, place) for place in places]) for c in conditions(expressions)])
-
-
-def _at(condition: Condition, place: Mapping[Any, Any]) -> tuple[Fast, ...]:
-    return tuple(substitute(u, place) for u in condition.terms)
+    places = [substitution(place) for place in ({}, *stages, end)]
+    found = [(c, [tuple(map(at, c.terms)) for at in places]) for c in conditions(expressions)]
+    return with_conditions(stepmap, found)
 
 
 def with_conditions(stepmap: StepMap, looked_at: Iterable[tuple[Condition, Sequence[tuple[Fast, ...]]]]) -> StepMap:
     """The step with guards: each condition with its terms at some places, of which those are kept that a step determines."""
-    known, moving = {TIME, STEP, *stepmap.state, *stepmap.parameters, *stepmap.unknowns}, {*stepmap.state, TIME}
+    moving = {TIME, *stepmap.state, *stepmap.unknowns}
+    known = {STEP, *stepmap.parameters} | moving
     guards: dict[Guard, None] = {}
     for condition, terms in looked_at:
         places = dict.fromkeys(t for t in terms if free_names(t) <= known)
-        if any(free_names(t) & (moving | set(stepmap.unknowns)) for t in places):
+        if any(free_names(t) & moving for t in places):
             guards[Guard(condition.kind, tuple(places))] = None
     return replace(stepmap, guards=(*stepmap.guards, *guards))

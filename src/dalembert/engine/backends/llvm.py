@@ -18,6 +18,9 @@ _TYPES = {"real": "double", "integer": "i64"}
 _INTRINSICS = {"exp", "log", "pow", "sqrt", "fabs", "fma", "floor", "ceil"}
 _OWN = {"sin": "sine", "cos": "cosine"}
 """Functions that are defined when the module is compiled."""
+ON_STACK = 2048
+"""Numbers of a local array at most that is on the stack, which has a few megabytes; a larger one is on the heap."""
+
 _PREDICATES = {"lt": "olt", "le": "ole", "eq": "oeq", "ne": "une"}
 _INTEGER_PREDICATES = {"lt": "slt", "le": "sle", "eq": "eq", "ne": "ne"}
 
@@ -30,6 +33,7 @@ class LLVMEmitter(Emitter):
         self._arguments = arguments
         self._lines: list[str] = []
         self._allocas: list[str] = []
+        self._freed: list[str] = []
         self._declared: set[str] = set()
         self._counter = 0
         self._exits: list[str] = []
@@ -103,7 +107,12 @@ class LLVMEmitter(Emitter):
 
     def local(self, size: int, kind: Kind = "real") -> Array:
         name = self._fresh()
-        self._allocas.append(f"  {name} = alloca [{max(size, 1)} x {_TYPES[kind]}], align 16")
+        if size > ON_STACK:
+            self._declared |= {"declare noalias ptr @malloc(i64)", "declare void @free(ptr)"}
+            self._allocas.append(f"  {name} = call noalias ptr @malloc(i64 {8 * size})")
+            self._freed.append(f"  call void @free(ptr {name})")
+        else:
+            self._allocas.append(f"  {name} = alloca [{max(size, 1)} x {_TYPES[kind]}], align 16")
         return Array(name, kind)
 
     def _address(self, array: Array, at: Index) -> Handle:
@@ -165,14 +174,12 @@ class LLVMEmitter(Emitter):
             "  br label %start",
             "start:",
             *self._lines,
+            *self._freed,
             "  ret void",
             "}",
         ]
         return "\n".join(lines) + "\n"
 
-
-LONG = 10_000
-"""Lines of LLVM IR from which a module is compiled with little optimisation."""
 
 _FEW = ("sroa", "simplify_cfg")
 
@@ -255,11 +262,9 @@ def processor() -> str:
         return f"{tools} {llvm.get_host_cpu_name()} {llvm.get_host_cpu_features().flatten()}"
 
 
-def compile_module(text: str) -> bytes:
-    """LLVM IR -> optimised object code."""
-    # Code this long is straight-line arithmetic, shared and hoisted already. The optimiser takes seconds over it, and
-    # steps of a chain of 20 links are then 1.7 times as fast: not worth the wait below some 10^5 steps.
-    long = text.count("\n") > LONG
+def compile_module(text: str, most: int) -> bytes:
+    """LLVM IR -> object code, optimised unless it has more than so many lines."""
+    long = text.count("\n") > most
     if any(f"@{own}(" in text for own in _OWN.values()):
         text += from_library() if long else sine_and_cosine()
     with LOCK:

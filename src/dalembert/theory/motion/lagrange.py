@@ -17,9 +17,9 @@ from ...decide.budget import Budget
 from ...decide.decimals import decimal, quotient
 from ...errors import ModelError
 from ...model.coordinates import Coordinate, time
-from ...model.space import gyroscopic, position_symbols, slopes
+from ...model.space import gyroscopic, position_rates, position_symbols, slopes
 from ...model.system import System
-from ...symbolic import Fast, fast, gradient, jacobian, slow, substitute
+from ...symbolic import Fast, fast, gradient, jacobian, partials, slow, substitute, total
 from ...symbolic import expanded as multiplied_out
 from ..algebra import linear_solution
 
@@ -58,7 +58,7 @@ def momenta(system: System) -> list[Fast]:
 def jacobi_integral(system: System) -> Fast:
     """p.v - L; `energies.meaning` says whether it is the energy."""
     powers = (p * fast(v) for p, v in zip(momenta(system), system.velocities, strict=True))
-    return sum(powers, start=-fast(system.lagrangian))
+    return total([-fast(system.lagrangian), *powers])
 
 
 def mass_matrix(system: System) -> list[list[Fast]]:
@@ -67,13 +67,18 @@ def mass_matrix(system: System) -> list[list[Fast]]:
 
 
 def total_derivative(expression: Fast, coordinates: Sequence[Coordinate]) -> Fast:
-    """df/dt of f(q, v, t) along a motion, written with accelerations: X_j(f) w^j + df/dw w' + df/dt."""
-    moving: list[tuple[Fast, Any]] = [
-        (d, q.dot) for d, q in zip(slopes(expression, coordinates), coordinates, strict=True)
-    ]
-    along = [(q.dot, q.ddot) for q in coordinates] + [(time, 1)]
-    moving += [(d, rate) for d, (_, rate) in zip(gradient(expression, [s for s, _ in along]), along, strict=True)]
-    return sum((d * fast(rate) for d, rate in moving), start=fast(0))
+    """df/dt of f(q, w, t) along a motion, written with accelerations: w^j X_j(f) + df/dw w' + df/dt."""
+    return total_derivatives([expression], coordinates)[0]
+
+
+def total_derivatives(expressions: Sequence[Fast], coordinates: Sequence[Coordinate]) -> list[Fast]:
+    """`total_derivative` of several expressions."""
+    rates = position_rates(coordinates) | {q.dot: q.ddot for q in coordinates} | {time: 1}
+    along = list(map(fast, rates.values()))
+    terms: list[list[Fast]] = [[] for _ in expressions]
+    for (i, j), d in partials(expressions, list(rates)).items():
+        terms[i].append(d * along[j])
+    return list(map(total, terms))
 
 
 def entropy_rates(system: System) -> list[Fast]:
@@ -84,13 +89,11 @@ def entropy_rates(system: System) -> list[Fast]:
 def euler_lagrange(system: System) -> list[Fast]:
     """d/dt dL/dv - dL/dq, one per coordinate; in a frame that does not commute d/dt p_j - c^k_ij w^i p_k - X_j(L)."""
     q, p, rates = system.coordinates, momenta(system), entropy_rates(system)
-    acting = [d + g for d, g in zip(slopes(system.lagrangian, q), gyroscopic(p, q), strict=True)]
-
-    def along(p: Fast) -> Fast:
-        warming = zip(gradient(p, system.entropies), rates, strict=True)
-        return sum((d * rate for d, rate in warming), start=total_derivative(p, q))
-
-    return [along(a) - d for a, d in zip(p, acting, strict=True)]
+    along = total_derivatives(p, q)
+    for (i, k), d in partials(p, system.entropies).items():
+        along[i] += d * rates[k]
+    acting = zip(slopes(system.lagrangian, q), gyroscopic(p, q), strict=True)
+    return [a - d - g for a, (d, g) in zip(along, acting, strict=True)]
 
 
 def reaction(system: System) -> list[Fast]:
@@ -105,8 +108,8 @@ def motion_residual(system: System) -> list[Fast]:
     """
     forces = [fast(f) for f in system.force]
     balance = [e - f - r for e, f, r in zip(euler_lagrange(system), forces, reaction(system), strict=True)]
-    hidden = [total_derivative(c.velocity_form(system.coordinates), system.coordinates) for c in system.constraints]
-    return balance + hidden
+    forms = [c.velocity_form(system.coordinates) for c in system.constraints]
+    return balance + total_derivatives(forms, system.coordinates)
 
 
 def unknowns(system: System) -> tuple[sympy.Symbol, ...]:

@@ -107,9 +107,9 @@ def velocity_map(system: System, project: bool = True) -> StepMap:
 
 @lru_cache(maxsize=64)
 def legendre_map(system: System, project: bool) -> StepMap:
-    """(q, p, t, unknowns of `legendre_block`) -> its residuals, the sizes of their terms, its Jacobian by rows."""
+    """(q, p, t, unknowns of `legendre_block`) -> its residuals, the sizes of their terms, its `partials`."""
     block = legendre_block(system, project)
-    entries = [*block.residual, *map(magnitude, block.residual), *(d for row in block.jacobian for d in row)]
+    entries = [*block.residual, *map(magnitude, block.residual), *block.partials.values()]
     plain = _map(system, "Legendre", "momentum", {f"entry.{i}": fast(0) for i in range(len(entries))})
     outputs = {f"entry.{i}": e for i, e in enumerate(entries)}
     held = {name: in_numbers(e, system.coordinates) for name, e in outputs.items()}
@@ -118,8 +118,8 @@ def legendre_map(system: System, project: bool) -> StepMap:
 
 @lru_cache(maxsize=64)
 def legendre_matrix_map(system: System, project: bool) -> StepMap:
-    """(q, p, t) -> the matrix of `legendre_block` by rows, where that is linear."""
-    entries = [d for row in legendre_block(system, project).jacobian for d in row]
+    """(q, p, t) -> the `partials` of `legendre_block`, where that is linear."""
+    entries = list(legendre_block(system, project).partials.values())
     return _map(system, "Legendre matrix", "momentum", {f"entry.{i}": e for i, e in enumerate(entries)})
 
 
