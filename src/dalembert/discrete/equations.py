@@ -28,12 +28,11 @@ from ..model.coordinates import (
     Entropy,
     Multiplier,
     StepVelocity,
-    _Mark,
-    indexed,
     multiplier,
     step,
     time,
 )
+from ..model.marks import Mark, indexed
 from ..model.rotation import Rotation
 from ..model.space import in_numbers, numbers, parts, retracted, rotations, slopes
 from ..symbolic import Fast, fast, free_names, gradient, magnitude, substitute, substitution
@@ -254,7 +253,7 @@ def blocks(names: tuple[str, ...], equations: list[Fast], S: Sequence[Entropy], 
     return (first, Block(rates, tuple(laws)))
 
 
-class Node(_Mark):
+class Node(Mark):
     """A coordinate at a node of the discrete motion, as printed: x[k-1], x[k], x[k+1]."""
 
     __slots__ = ()

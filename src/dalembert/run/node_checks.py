@@ -14,7 +14,7 @@ from ..discrete.system import DiscreteSystem
 from ..engine.status import Status
 from ..errors import ModelWarning
 from ..model.coordinates import time
-from ..model.space import gyroscopic, in_numbers, numbers, slopes
+from ..model.space import frame, in_numbers, numbers
 from ..model.system import System
 from ..symbolic import fast, free_names, vectorised
 from ..theory.motion import state_maps as maps
@@ -125,7 +125,7 @@ def _beyond_folds(run: Trajectory, system: System) -> Array:
 def _thrown(system: System, state: Array, row: Array, h: float) -> Array:
     """Which steps changed a momentum by far more than the forces at both ends do: the stages of the step met a fold."""
     moment, q = momenta(system), system.coordinates
-    acting = zip(slopes(system.lagrangian, q), gyroscopic(moment, q), system.force, strict=True)
+    acting = zip(frame(q).slopes(system.lagrangian), frame(q).turning(moment), system.force, strict=True)
     outputs = {f"entry.{i}": e for i, e in enumerate([*moment, *(d + g + fast(f) for d, g, f in acting)])}
     p, f = np.split(point_map(maps.quantity_map(system, outputs))(state, row)[0], 2, axis=1)
     force = h * np.maximum(np.abs(f[1:]), np.abs(f[:-1]))
