@@ -34,7 +34,7 @@ from ..model.coordinates import (
 )
 from ..model.marks import Mark, indexed
 from ..model.rotation import Rotation
-from ..model.space import in_numbers, numbers, parts, retracted, rotations, slopes
+from ..model.space import numbers, parts, retracted, rotations, slopes, to_numbers
 from ..symbolic import Fast, fast, free_names, gradient, magnitude, substitute, substitution
 from ..waist.domain import conditions
 from ..waist.stepmap import STEP, TIME, Block, StepMap, pointwise, with_conditions
@@ -195,10 +195,7 @@ def step_map(system: DiscreteSystem) -> StepMap:
     q, S, h, here = system.coordinates, system.entropies, fast(step), substitution(_slots(system))
     unknowns = [step_velocity(c) for c in q]
     inner = interior_unknowns(system)[0]
-
-    def held(expression: Fast) -> Fast:
-        return in_numbers(expression, q)
-
+    held = to_numbers(q)
     momenta = step_momenta(system)
     pushed = [fast(c.momentum) + h * r for c, r in zip(q, node_reaction(system), strict=True)]
     balance = [p - e for p, e in zip(pushed, momenta.leaving, strict=True)]

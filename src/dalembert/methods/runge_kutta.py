@@ -10,7 +10,7 @@ from sympy import Rational
 
 from ..discrete.state_layout import state_layout
 from ..model.coordinates import step, time
-from ..model.space import in_numbers, number_rates, numbers
+from ..model.space import in_numbers, number_rates, numbers, to_numbers
 from ..model.system import System
 from ..symbolic import Fast, fast, substitute
 from ..theory.conserved.two_laws import exchanged_heat, external_power, outside_heat, reaction_power
@@ -58,14 +58,14 @@ class ExplicitRungeKutta(Method):
             outputs={m.name: fast(x) for m, x in zip(multipliers(system), blocks[0].unknowns[len(q) :], strict=False)},
             layout=state_layout(system),
         )
-        return guarded(step_map, (in_numbers(e, q) for e in system.expressions()), places)
+        return guarded(step_map, map(to_numbers(q), system.expressions()), places)
 
     def _stages(self, system: System) -> tuple[list[Block], list[dict[Any, Fast]], Moved]:
         """For each stage its equations, and its place: what stands for every symbol; and the way from the start."""
         q, S, h, n = system.coordinates, system.entropies, fast(step), len(system.coordinates)
         held = system.principle.carried(system)
         start = list(map(fast, numbers(q))), [fast(c.dot) for c in q], [fast(s) for s in S], [fast(m) for m in held]
-        residual = [in_numbers(r, q) for r in (*motion_residual(system), *system.entropy_laws)]
+        residual = list(map(to_numbers(q), (*motion_residual(system), *system.entropy_laws)))
         rates, laws = number_rates(q), [in_numbers(rate, q) for rate in held.values()]
         blocks: list[Block] = []
         places: list[dict[Any, Fast]] = []

@@ -116,15 +116,19 @@ def position_symbols(coordinates: Sequence[Coordinate]) -> list[Any]:
 
 
 @lru_cache(maxsize=256)
-def _substitution(coordinates: tuple[Coordinate, ...]) -> Callable[[Any], Fast] | None:
+def _to_numbers(coordinates: tuple[Coordinate, ...]) -> Callable[[Any], Fast]:
     places = {s: e for f in factors(coordinates) for s, e in f.in_numbers().items()}
-    return substitution(places) if places else None
+    return substitution(places) if places else fast
+
+
+def to_numbers(coordinates: Sequence[Coordinate]) -> Callable[[Any], Fast]:
+    """The function that writes expressions in terms of the numbers that hold a position: one for many expressions."""
+    return _to_numbers(tuple(coordinates))
 
 
 def in_numbers(expression: Any, coordinates: Sequence[Coordinate]) -> Fast:
     """An expression in terms of the numbers that hold a position."""
-    places = _substitution(tuple(coordinates))
-    return fast(expression) if places is None else places(expression)
+    return to_numbers(coordinates)(expression)
 
 
 @lru_cache(maxsize=64)

@@ -18,7 +18,7 @@ from ..engine.machine import PointMap
 from ..engine.status import Status
 from ..methods.base import Method
 from ..model.coordinates import time
-from ..model.space import in_numbers, numbers
+from ..model.space import numbers, to_numbers
 from ..model.system import System
 from ..symbolic import fast, free_names, substitute, substitution
 from ..theory.motion import state_maps as maps
@@ -131,7 +131,7 @@ def _bound_map(system: System, stepmap: StepMap) -> PointMap | None:
     still, q = substitution(dict.fromkeys(system.velocities, 0)), system.coordinates
     try:
         whole, *shift = bounds(
-            [maps.energy_map(system).outputs["energy"], *(in_numbers(still(p), q) for p in momenta(system))],
+            [maps.energy_map(system).outputs["energy"], *(to_numbers(q)(still(p)) for p in momenta(system))],
             guarded,
             names,
         )

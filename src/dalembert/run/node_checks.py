@@ -14,7 +14,7 @@ from ..discrete.system import DiscreteSystem
 from ..engine.status import Status
 from ..errors import ModelWarning
 from ..model.coordinates import time
-from ..model.space import frame, in_numbers, numbers
+from ..model.space import frame, numbers, to_numbers
 from ..model.system import System
 from ..symbolic import fast, free_names, vectorised
 from ..theory.motion import state_maps as maps
@@ -141,7 +141,7 @@ def _mass_entries(system: System) -> Any:
     """The mass matrix as a function of an array (points, coordinates, time, parameters); None if no position occurs in it."""
     mass = mass_matrix(system)
     entries = [e for row in mass for e in row]
-    entries = [in_numbers(e, system.coordinates) for e in entries]
+    entries = list(map(to_numbers(system.coordinates), entries))
     if not free_names(entries) & set(numbers(system.coordinates)):
         return None
     names = [*numbers(system.coordinates), time.name, *(p.name for p in system.parameters)]

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal, NamedTuple
 
 Role = Literal["position", "velocity", "momentum", "entropy", "rate", "multiplier", "constraint", "near"]
@@ -40,7 +41,11 @@ class Layout:
 
     def find(self, name: str) -> tuple[Segment, int] | None:
         """The segment that a name belongs to, and its place there."""
-        return next(((s, s.names.index(name)) for s in self.segments if name in s.names), None)
+        return self._places.get(name)
+
+    @cached_property
+    def _places(self) -> dict[str, tuple[Segment, int]]:
+        return {name: (s, k) for s in reversed(self.segments) for k, name in enumerate(s.names)}
 
     def extended(self, *segments: Segment) -> Layout:
         """The layout with more segments."""
