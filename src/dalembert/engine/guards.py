@@ -51,6 +51,8 @@ class Guards:
 
 def _suspect(e: Emitter, kind: str, first: Sequence[Handle], here: Sequence[Handle]) -> Handle:
     """Whether a term is out of bounds. What is not a number is not: it belongs to a branch that is not taken."""
+    if kind == "same":
+        return e.either(e.compare("lt", here[0], first[0]), e.compare("lt", first[0], here[0]))
     if kind != "nonzero":
         return e.compare("le", here[0], e.real(TINY)) if kind == "positive" else e.compare("lt", here[0], e.real(0.0))
     if len(here) == 1:

@@ -18,14 +18,15 @@ STRAIGHT = 1 - 1e-12
 TINY = 1e-150
 """What must not vanish, and is smaller, counts as zero: its reciprocal is about to overflow."""
 
-Kind = Literal["positive", "nonnegative", "nonzero"]
+Kind = Literal["positive", "nonnegative", "nonzero", "same"]
 
 
 class Condition(NamedTuple):
     """What must hold for an expression to have a value.
 
     positive, nonnegative: the one term is that. nonzero: the terms do not vanish together; a motion on which they do at some
-    place has passed a singularity, even if it goes on behind it, so one term must keep its sign.
+    place has passed a singularity, even if it goes on behind it, so one term must keep its sign. same: the one term, a whole
+    number, is what it was before: between which poles a place lies, since two of them leave the sign as it was.
     """
 
     kind: Kind
@@ -43,6 +44,8 @@ def conditions(expressions: Iterable[Fast]) -> list[Condition]:
 
 def violated(kind: Kind, before: Sequence[float], now: Sequence[float]) -> bool:
     """Whether a condition does not hold, or did not on the straight way since before; not-a-number violates nothing."""
+    if kind == "same":
+        return bool(now[0] < before[0] or now[0] > before[0])
     if kind != "nonzero":
         return bool(now[0] <= TINY if kind == "positive" else now[0] < 0)
     if hypot(*now) <= TINY:
@@ -151,8 +154,18 @@ def nonzero(u: Fast) -> Iterator[Condition]:
         yield from nonzero(u.args[0])
     elif not (u.is_Add and _is_not_negative(u)):
         yield Condition("nonzero", (u,))
+        yield from _between_zeros(u)
     elif all(map(_square, u.args)):
         yield Condition("nonzero", tuple(_square(term)[0] for term in u.args))
+
+
+def _between_zeros(u: Fast) -> Iterator[Condition]:
+    """Between which two zeros of a sine or cosine a place lies; a long step may go across two, and has the same sign then."""
+    import symengine
+
+    shift = {"sin": 0, "cos": symengine.Rational(1, 2)}.get(type(u).__name__)
+    if shift is not None:
+        yield Condition("same", (symengine.floor(u.args[0] / symengine.pi + shift),))
 
 
 def _square(term: Fast) -> tuple[Fast, ...]:
