@@ -35,7 +35,7 @@ class Progress:
             self._bar.stop()
 
     def tell(self, done: int) -> None:
-        """Report that so many steps are done."""
+        """Report the number of steps done."""
         if callable(self._wanted):
             self._wanted(done, self._total)
             return

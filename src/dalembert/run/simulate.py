@@ -61,7 +61,7 @@ def simulate(
                 {x: 0, x.momentum: 1}, or two positions {x.at(0): 0, x.at(1): 0.1}; {dalembert.time: t0} begins at t0;
                 or an earlier run, which is continued with the same system, method, h and parameters
     parameters: {m: 1, ...}; every parameter needs a value
-    every:      record every so many steps
+    every:      record every `every`-th step
     events:     what happens where expressions cross zero: see `Event`; crossings are in `run.events`
     tolerance:  the relative residual that Newton's method may leave in a step; every equation is measured by the sizes of
                 its own terms, so no unit matters. By default steps are solved to rounding error

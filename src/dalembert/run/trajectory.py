@@ -230,7 +230,7 @@ class Trajectory:
 
     @property
     def at_nodes(self) -> Trajectory:
-        """The run without its last record if that is at an event, within a step: what is left is whole steps."""
+        """The run without its last record if that is at an event within a step: only whole steps remain."""
         if self._ends_at_a_node:
             return self
         return replace(self, time=self.time[:-1], records=self.records[:, :-1], _cache={})

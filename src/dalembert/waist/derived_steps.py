@@ -33,7 +33,7 @@ def variational(step: StepMap, columns: int | None = None) -> StepMap:
 
     with x and residual R of every block, y and Y the unknowns of earlier blocks and their tangents, U the update. A column
     is a direction of the state space; by default there are as many as state variables, and V is the derivative of the
-    state by the start if it begins as the identity. The state itself, outputs and guards stay as they are.
+    state by the start if it begins as the identity. The state itself, outputs and guards are unchanged.
 
     R_x is evaluated and factored at the solution: the factors that Newton's method ends with belong to an earlier iterate.
     """

@@ -1,7 +1,7 @@
 """The waist of the library: one implicit step, as symbols and expressions and nothing else.
 
-Every integrator, whatever its family, writes a StepMap; the engine turns a StepMap into machine code. Nothing above
-knows about machines, nothing below knows about mechanics.
+Every integrator, whatever its family, writes a StepMap; the engine turns a StepMap into machine code. Modules above
+do not depend on machines, modules below do not depend on mechanics.
 
     state s, at time t, with step h and parameters
     for each block in turn:  find its unknowns x with  residual(x; s, t, h, parameters, unknowns of earlier blocks) = 0

@@ -27,7 +27,7 @@ two records. The methods that conserve something exactly stay below 1.5 in 3e5 s
 
 
 def rounding(run: Trajectory, records: int, size: Array, constant: Array) -> float:
-    """The relative deviation beyond which an exact promise is broken after so many records, for terms of these sizes."""
+    """The relative deviation beyond which an exact promise is broken after that many records, for terms of these sizes."""
     accumulated = min(ROUNDING, ONE_STEP * np.sqrt(1 + run.every * (records - 1)))
     return float(accumulated + 4 * offset(size, constant))
 

@@ -91,7 +91,7 @@ def interval_tangents(run: Trajectory, step: StepMap) -> Array:
 
 
 def check_steps(run: Trajectory, role: str) -> None:
-    """Refuse what is not a run made of known steps of one length."""
+    """Refuse anything but a run with known steps of one length."""
     if not isinstance(run, Trajectory):
         raise ModelError(f"{role}: got {run!r}. Expected a run: {role}(simulate(system, method, ...)).")
     lines_only(run.system, role)

@@ -209,7 +209,7 @@ def _by_range(q: Question, forms: Sequence[tuple[Expr, Expr]], tried: list[str])
 
 
 def _forms(q: Question) -> list[tuple[Expr, Expr]]:
-    """The equations to be read and with exact numbers, as they are and expanded; without those that are too long for it."""
+    """The equations for display and with exact numbers, unchanged and expanded; too long ones are left out."""
     budget = Budget(seconds=20.0)  # limited by length: verdicts must not depend on time
     found = []
     for e in q.equations:

@@ -354,7 +354,7 @@ def _of_stages(run: Trajectory, tolerance: float) -> Regularity:
 
 
 def _stages(run: Trajectory) -> Array:
-    """The worst condition of the blocks of every step, solved anew from the recorded states; the other columns are NaN."""
+    """The worst condition of the blocks of every step, solved again from the recorded states; the other columns are NaN."""
     system, stepmap = run.system, Stepping(run.system, run.method).step_map("regularity")
     blocks = [[e for row in b.jacobian for e in row] for b in stepmap.blocks]
     outputs = {f"next.{i}": u for i, u in enumerate(stepmap.update)}
