@@ -314,7 +314,7 @@ class _Builder:
         return self.put("call", "pow", self.value(base), self.value(exponent))
 
     def _half_power(self, value: int, n: int) -> int:
-        """value^(n/2) for odd n; where n is negative, the division does not depend on the square root, and serves all n."""
+        """value^(n/2) for odd n; if n < 0, the division does not depend on the square root, and is shared by all n."""
         root = self.put("sqrt", value)
         if n == 1:
             return root

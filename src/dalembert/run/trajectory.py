@@ -72,7 +72,7 @@ class Trajectory:
     events: tuple[Crossing, ...] = ()
     """Crossings of events, lane by lane, in the order of time."""
     watched: Array | None = None
-    """Of each event in each lane at the last node: its side of zero after a recent action, and how much longer that counts."""
+    """Of each event in each lane at the last node: its side of zero after a recent action, and how long that counts."""
     renewed: tuple[int, ...] = ()
     """Of a continued run: the lanes in which an event acted in the step before its first node."""
     search: Search = EXACT

@@ -252,7 +252,7 @@ def _target(opt: int = 3) -> Any:
 
 @cache
 def processor() -> str:
-    """What compiled code depends on besides its source: versions of LLVM and llvmlite, and the processor."""
+    """What compiled code depends on besides its source: versions of llvmlite and SymEngine, and the processor."""
     with LOCK:
         import llvmlite
         import llvmlite.binding as llvm
