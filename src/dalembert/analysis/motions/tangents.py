@@ -1,4 +1,4 @@
-"""The exact derivative of a recorded motion by its start: what neighbouring motions do.
+"""The exact derivative of a recorded motion by its start: the linearised neighbouring motions.
 
 Every interval between records is a lane of the compiled step with its tangent (`waist.derived_steps.variational`), so a run
 is differentiated in one call, on all cores.
@@ -64,8 +64,8 @@ def tangents(run: Trajectory) -> Tangents:
     """The exact derivatives of the states of a run by earlier states, by the implicit function theorem; see `Tangents`.
 
     run = simulate(...);  tangents(run).from_start[k] is d(state at record k)/d(start), tangents(run).intervals[k] the
-    derivative from record k to the next one. Under constraints a neighbouring state that does not satisfy them means
-    nothing: use columns, and directions, that do.
+    derivative from record k to the next one. Under constraints neighbouring states that violate them are
+    meaningless: use columns, and directions, that satisfy them.
     """
     check_steps(run, "tangents")
     run = run.at_nodes
@@ -90,7 +90,7 @@ def interval_tangents(run: Trajectory, step: StepMap) -> Array:
 
 
 def check_steps(run: Trajectory, role: str) -> None:
-    """Refuse what is not a run made of known steps of one length."""
+    """Refuse anything but a run with known steps of one length."""
     if not isinstance(run, Trajectory):
         raise ModelError(f"{role}: got {run!r}. Expected a run: {role}(simulate(system, method, ...)).")
     lines_only(run.system, role)
