@@ -12,7 +12,7 @@ from . import gallery
 from .errors import DalembertError, SimulationError
 
 if TYPE_CHECKING:
-    from .methods import Method
+    from .methods.base import Method
 
 
 def list_systems() -> None:

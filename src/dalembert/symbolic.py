@@ -7,7 +7,7 @@ hundred times faster. A symbol is identified by its name on both sides (see `mod
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from functools import lru_cache
 from operator import itemgetter
 from typing import Any
@@ -15,12 +15,8 @@ from typing import Any
 import sympy
 from sympy import ITE, Abs, And, Heaviside, Max, Min, Not, Or, sign
 
-Fast = Any
-"""A SymEngine expression."""
-
-Vector = Any
-"""A column of SymEngine expressions, with the arithmetic of vectors."""
-
+from .symengine_types import Fast as Fast  # noqa: PLC0414  (re-exported)
+from .symengine_types import Vector as Vector  # noqa: PLC0414
 
 KINKS = (Abs, sign, Max, Min, Heaviside)
 """Functions that become Piecewise, whose derivative both SymPy and SymEngine know."""
@@ -55,12 +51,16 @@ def fast(expression: Any) -> Fast:
     """The SymEngine form of a SymPy expression; of a text, the symbol of that name."""
     import symengine
 
+    found: Fast
     if isinstance(expression, symengine.Basic):
-        return expression
+        found = expression
+        return found
     if isinstance(expression, str):
-        return symengine.Symbol(expression)
+        found = symengine.Symbol(expression)
+        return found
     if isinstance(expression, sympy.Symbol) and not isinstance(expression, sympy.Dummy):
-        return symengine.Symbol(expression.name)
+        found = symengine.Symbol(expression.name)
+        return found
     try:
         return _converted(expression) if isinstance(expression, sympy.Basic) else symengine.sympify(expression)
     except symengine.SympifyError as error:
@@ -189,7 +189,8 @@ def vector(entries: Sequence[Any]) -> Vector:
     """A column vector of SymEngine expressions."""
     import symengine
 
-    return symengine.DenseMatrix(len(entries), 1, [fast(e) for e in entries])
+    column: Vector = symengine.DenseMatrix(len(entries), 1, [fast(e) for e in entries])
+    return column
 
 
 def substitute(expression: Fast, replacements: Mapping[Any, Any]) -> Fast:
@@ -250,7 +251,7 @@ MANY = 32
 """More symbols than this are not expected in every term of a sum, nor in every expression: those that occur are looked for."""
 
 
-def _slopes(e: Fast, symbols: Collection[Fast]) -> dict[Fast, Fast]:
+def _slopes(e: Fast, symbols: Set[Fast]) -> dict[Fast, Fast]:
     """The derivatives by some symbols, all of which occur."""
     import symengine
 

@@ -214,7 +214,7 @@ def _written(r: Rational, typed: Typed) -> Expr:
 
 
 def _is_long(r: Rational) -> bool:
-    return max(abs(r.p), r.q) >= 10**DIGITS
+    return bool(max(abs(r.p), r.q) >= 10**DIGITS)
 
 
 def _odd(r: Rational) -> int:

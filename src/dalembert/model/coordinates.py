@@ -42,7 +42,7 @@ def _entries(given: Any) -> Any:
     return made
 
 
-class _Mark(Symbol):
+class _Mark(Symbol):  # type: ignore[misc]  # SymPy has no annotations
     """A symbol whose rendering is not its name."""
 
     __slots__ = ()
@@ -53,7 +53,8 @@ class _Mark(Symbol):
         return 2, cls._place, cls.__name__
 
     def __new__(cls, name: str, **assumptions: Any) -> Self:
-        return super().__new__(cls, name, **{"real": True, **assumptions})
+        made: Self = super().__new__(cls, name, **{"real": True, **assumptions})
+        return made
 
     def __call__(self, *arguments: Any) -> Any:
         told = ", ".join(map(str, arguments))
@@ -104,7 +105,8 @@ def indexed(name: str, index: str) -> str:
 def _over(name: str, mark: str) -> str:
     """The Unicode form of `name` with a combining mark over its first letter."""
     text = pretty_symbol(name)
-    return text[0] + mark + text[1:]
+    marked: str = text[0] + mark + text[1:]
+    return marked
 
 
 @lru_cache(maxsize=4096)
@@ -121,27 +123,31 @@ class Coordinate(_Mark):
     @property
     def owner(self) -> str:
         """The name of the factor of the configuration space that it belongs to: itself."""
-        return self.name
+        return str(self.name)
 
     @property
     def dot(self) -> Velocity:
         """The velocity of this coordinate."""
-        return _derived(Velocity, f"{self.name}.dot")
+        velocity: Velocity = _derived(Velocity, f"{self.name}.dot")
+        return velocity
 
     @property
     def ddot(self) -> Acceleration:
         """The acceleration of this coordinate."""
-        return _derived(Acceleration, f"{self.name}.ddot")
+        acceleration: Acceleration = _derived(Acceleration, f"{self.name}.ddot")
+        return acceleration
 
     @property
     def momentum(self) -> Momentum:
         """The conjugate momentum dL/d(x.dot), as a key of `start` and of a trajectory."""
-        return _derived(Momentum, f"{self.name}.momentum")
+        momentum: Momentum = _derived(Momentum, f"{self.name}.momentum")
+        return momentum
 
     @property
     def displacement(self) -> Displacement:
         """The virtual displacement of this coordinate, delta x: what a constraint on variations is written with."""
-        return _derived(Displacement, f"{self.name}.displacement")
+        displacement: Displacement = _derived(Displacement, f"{self.name}.displacement")
+        return displacement
 
     def at(self, slot: Literal[0, 1]) -> Slot:
         """The coordinate at the beginning (0) or the end (1) of a step: a slot of a discrete Lagrangian."""
@@ -150,7 +156,8 @@ class Coordinate(_Mark):
                 f"{self.name}.at({told(slot)}): a discrete Lagrangian has two slots. Type {self.name}.at(0) for the "
                 f"beginning of the step or {self.name}.at(1) for its end."
             )
-        return _derived(Slot, f"{self.name}.at({slot})")
+        end: Slot = _derived(Slot, f"{self.name}.at({slot})")
+        return end
 
 
 TURNS = ("turn1", "turn2", "turn3")
@@ -168,7 +175,7 @@ class Direction(Coordinate):
     @property
     def owner(self) -> str:
         """The name of the group coordinate."""
-        return self.name.split(".")[0]
+        return str(self.name).split(".")[0]
 
     @property
     def number(self) -> int:
@@ -246,7 +253,8 @@ class QuasiVelocity(_Mark):
     @property
     def dot(self) -> QuasiAcceleration:
         """The rate of this quasi-velocity."""
-        return _derived(QuasiAcceleration, f"{self.name}.dot")
+        rate: QuasiAcceleration = _derived(QuasiAcceleration, f"{self.name}.dot")
+        return rate
 
 
 class QuasiAcceleration(_Mark):

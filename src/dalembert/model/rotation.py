@@ -39,7 +39,7 @@ class Entry(_Mark):
     @property
     def owner(self) -> str:
         """The name of the group coordinate."""
-        return self.name.split(".")[0]
+        return str(self.name).split(".")[0]
 
     def _render(self) -> tuple[str, str, str]:
         i, j = self.name[-2:]
@@ -115,7 +115,8 @@ class Rotation:
     def __getitem__(self, place: tuple[int, int]) -> Entry:
         try:
             i, j = place
-            return self.matrix[range(3)[i], range(3)[j]]
+            entry: Entry = self.matrix[range(3)[i], range(3)[j]]
+            return entry
         except (TypeError, ValueError, IndexError):
             raise ModelError(
                 f"{self.name}[{told(place)}]: a rotation has 3 x 3 entries. Write {self.name}[i, j] with i, j = 0, 1, 2."
@@ -246,7 +247,8 @@ class Rotation:
         """The quaternions of R tau(xi), (..., 4) and (..., 3)."""
         a, v, x = numbers[..., :1], numbers[..., 1:], xi / 2
         turned = np.concatenate([-(v * x).sum(axis=-1, keepdims=True), a * x + np.cross(v, x)], axis=-1)
-        return (numbers + turned) / np.sqrt(1 + (x**2).sum(axis=-1, keepdims=True))
+        moved: Array = (numbers + turned) / np.sqrt(1 + (x**2).sum(axis=-1, keepdims=True))
+        return moved
 
     def difference(self, first: Array, second: Array) -> Array:
         """xi with second = first tau(xi), of quaternions (..., 4)."""
@@ -254,7 +256,8 @@ class Rotation:
         b, w = second[..., :1], second[..., 1:]
         scalar = a * b + (v * w).sum(axis=-1, keepdims=True)
         with np.errstate(divide="ignore", invalid="ignore"):
-            return 2 * (a * w - b * v - np.cross(v, w)) / scalar
+            xi: Array = 2 * (a * w - b * v - np.cross(v, w)) / scalar
+            return xi
 
 
 def rotation(name: str) -> Rotation:

@@ -218,7 +218,8 @@ class _Play:
         both: Array = np.asarray(may & may_not)
 
         def chosen(x: Any, y: Any, mixed: Any) -> Array:
-            return np.where(both, mixed, np.where(may, x, y))
+            value: Array = np.where(both, mixed, np.where(may, x, y))
+            return value
 
         self.own = given | Marks(
             chosen(one.outside, two.outside, np.logical_and(one.outside, two.outside)),

@@ -35,7 +35,7 @@ class Range:
     @property
     def is_point(self) -> bool:
         """Whether there is one value only."""
-        return self.lo == self.hi
+        return bool(self.lo == self.hi)
 
     def misses_zero(self) -> bool:
         """Whether zero is certainly not taken."""

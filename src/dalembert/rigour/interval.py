@@ -37,7 +37,8 @@ class Interval:
     @property
     def size(self) -> Array:
         """The largest absolute value inside."""
-        return np.maximum(np.abs(self.lo), np.abs(self.hi))
+        size: Array = np.maximum(np.abs(self.lo), np.abs(self.hi))
+        return size
 
     @property
     def has_zero(self) -> Array:

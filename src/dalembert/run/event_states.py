@@ -61,7 +61,8 @@ class States:
 
     def rates(self, lane: int, state: Array) -> Array:
         """The rates of all events along the motion at a state."""
-        return self._rates(state, self.rows[[lane]])[0][0]
+        rates: Array = self._rates(state, self.rows[[lane]])[0][0]
+        return rates
 
     def leads(self, lane: int, state: Array, zero: Array, moment: float) -> Array:
         """To which side of zero the tangent of the motion leads; events count as `zero` less than their values here.

@@ -194,7 +194,9 @@ class _Elimination:
     """Relations not yet solved, and variables solved for."""
 
     def __init__(self, equations: EquationsOfState, keep: Sequence[Symbol]):
-        self.pending, self.solved, self.redundant = list(equations.relations), {}, 0  # type: tuple[list, dict, int]
+        self.pending: list[Expr] = list(equations.relations)
+        self.solved: dict[Symbol, Expr] = {}
+        self.redundant = 0
         # The last variables go first, so that the first ones are kept.
         self.removable = [v for v in reversed(equations.variables) if v not in keep]
 

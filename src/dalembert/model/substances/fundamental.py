@@ -351,13 +351,13 @@ class FundamentalRelation(Shown):
         return quantity.xreplace({s: expression(v, str(s)) for s, v in at.items() if v is not None})
 
     def _function(self, kind: str) -> tuple[Expr, StateVariable]:
-        functions = {"U": (lambda: self.relation, ENERGY), "T": (lambda: self._T, TEMPERATURE)}
-        function, symbol = functions.get(kind, (lambda: self._P, PRESSURE))
-        return function(), symbol
+        if kind == "U":
+            return self.relation, ENERGY
+        return (self._T, TEMPERATURE) if kind == "T" else (self._P, PRESSURE)
 
     def _closed(self, kind: str) -> tuple[Expr, StateVariable] | None:
         """S as an expression in U, T or P, and the symbol of that; found once."""
-        known = self.__dict__.setdefault("_inverses", {})
+        known: dict[str, tuple[Expr, StateVariable] | None] = self.__dict__.setdefault("_inverses", {})
         if kind not in known:
             function, symbol = self._function(kind)
             solved = inverse(function, ENTROPY, symbol, self.domain, Budget(seconds=2))

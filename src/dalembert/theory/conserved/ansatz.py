@@ -22,7 +22,8 @@ from ...model.coordinates import Coordinate, time
 from ...model.system import System
 from ...symbolic import fast, gradient
 from ..motion.lagrange import expanded, momenta
-from .on_shell import Array, Shell, States
+from .on_shell import Shell
+from .state_source import Array, States
 
 _TRIGONOMETRIC = (sympy.sin, sympy.cos, sympy.tan, sympy.cot, sympy.sec, sympy.csc)
 

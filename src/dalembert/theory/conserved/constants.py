@@ -49,4 +49,5 @@ def _constants(expression: Expr) -> set[Expr]:
     written = expression.atoms(sympy.Function, sympy.Pow)
     simple = {c for c in written if all(a.is_Rational for a in c.args) and c.is_real}
     rounded = {c for c in expression.atoms(sympy.Rational) if was_computed(int(c.p), int(c.q))}
-    return simple | rounded | expression.atoms(sympy.NumberSymbol)
+    found: set[Expr] = simple | rounded | expression.atoms(sympy.NumberSymbol)
+    return found

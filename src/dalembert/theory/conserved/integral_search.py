@@ -26,7 +26,8 @@ from ...model.coordinates import Letter, time
 from ...model.system import System
 from .ansatz import Ansatz, ansatz, building_blocks, even, motion_blocks, potential_terms
 from .constants import lettered
-from .on_shell import Array, Shell, shell
+from .on_shell import Shell, shell
+from .state_source import Array
 
 _LARGEST = 300  # functions in one ansatz
 _LIFTED = 400  # functions times parameter monomials
