@@ -1,7 +1,7 @@
 """The symbols a system is written with: coordinates and their derivatives, parameters, time, the step.
 
-Every symbol the library makes itself carries a dot in its name ("x.dot", "multiplier.1"), and a name chosen by a
-person never does. So a name identifies a symbol, which is what the symbolic engine underneath goes by.
+Every symbol made by the library has a dot in its name ("x.dot", "multiplier.1"), and names chosen by users have none.
+So a name identifies a symbol; SymEngine identifies symbols by name.
 """
 
 from __future__ import annotations
@@ -25,16 +25,16 @@ _OWN = {
     "arcsin": "asin", "arccos": "acos", "arctan": "atan", "arctan2": "atan2", "absolute": "Abs", "fabs": "Abs",
     "maximum": "Max", "fmax": "Max", "minimum": "Min", "fmin": "Min",
 }  # fmt: skip
-"""What functions of NumPy are called here, where the names differ."""
+"""Names of NumPy functions in SymPy, where they differ."""
 
 
 def _is_long(given: Any) -> bool:
-    """Whether something is a number of NumPy of more digits than a double has, or an array of such numbers."""
+    """Whether something is a NumPy number with more digits than a double, or an array of such numbers."""
     return getattr(getattr(given, "dtype", None), "char", "") in ("g", "G")
 
 
 def _entries(given: Any) -> Any:
-    """An array of objects: symbols, and numbers of SymPy instead of NumPy's long ones, which would ask the symbol again."""
+    """An array of objects: symbols, and SymPy numbers instead of NumPy's long ones, which would call __array_ufunc__ again."""
     import numpy as np
 
     made = np.empty(np.shape(given) if _is_long(given) else (), dtype=object)
@@ -43,10 +43,10 @@ def _entries(given: Any) -> Any:
 
 
 class _Mark(Symbol):  # type: ignore[misc]  # SymPy has no annotations
-    """A symbol whose rendering is not its name."""
+    """A symbol that is rendered differently from its name."""
 
     __slots__ = ()
-    _place = 1  # where it stands in a printed product: parameters, coordinates, velocities, accelerations, the rest
+    _place = 1  # its place in a printed product: parameters, coordinates, velocities, accelerations, the rest
 
     @classmethod
     def class_key(cls) -> tuple[int, int, str]:
@@ -111,7 +111,7 @@ def _over(name: str, mark: str) -> str:
 
 @lru_cache(maxsize=4096)
 def _derived(cls: type[Any], name: str) -> Any:
-    """The symbol of that kind and name; asked for so often that making it anew would be felt."""
+    """The symbol of that kind and name; cached: this is on the hot path."""
     return cls(name)
 
 
@@ -145,7 +145,7 @@ class Coordinate(_Mark):
 
     @property
     def displacement(self) -> Displacement:
-        """The virtual displacement of this coordinate, delta x: what a constraint on variations is written with."""
+        """The virtual displacement of this coordinate, delta x: constraints on variations are written with it."""
         displacement: Displacement = _derived(Displacement, f"{self.name}.displacement")
         return displacement
 
@@ -161,7 +161,7 @@ class Coordinate(_Mark):
 
 
 TURNS = ("turn1", "turn2", "turn3")
-"""How the directions of a rotation R are called: R.turn1, R.turn2, R.turn3."""
+"""Names of the directions of a rotation R: R.turn1, R.turn2, R.turn3."""
 
 
 class Direction(Coordinate):
@@ -205,7 +205,7 @@ class _Derived(_Mark):
         return Direction(f"{owner}.{rest[0]}") if rest[0] in TURNS else Coordinate(owner)
 
     def _turning(self, latex: str, plain: str) -> tuple[str, str, str] | None:
-        """How a component in the frame of a group coordinate is rendered; None of a line."""
+        """How a component in the frame of a group coordinate is rendered; None for a line."""
         q = self.coordinate
         if not isinstance(q, Direction):
             return None
@@ -305,7 +305,7 @@ class Slot(_Derived):
 
 
 class StepVelocity(_Derived):
-    """The difference quotient (x1 - x0)/h of a step, `x.step`: what an implicit step solves for."""
+    """The difference quotient (x1 - x0)/h of a step, `x.step`: the unknown of an implicit step."""
 
     __slots__ = ()
 
@@ -403,7 +403,7 @@ def _named(kind: str, names: Any, cls: type[Symbol], assumptions: dict[str, bool
 
 
 def check_name(kind: str, symbol: Symbol) -> None:
-    """Refuse a name that is none, or that something else has. Systems ask too: a symbol can be made without its maker."""
+    """Refuse an invalid name or one already in use. Systems check too: symbols can be made without these functions."""
     is_name = symbol.name.isidentifier() and symbol.name.isascii() and not symbol.name.startswith("_")
     if not is_name and not isinstance(symbol, Letter):
         raise ModelError(

@@ -122,7 +122,7 @@ class Rotation:
                 f"{self.name}[{told(place)}]: a rotation has 3 x 3 entries. Write {self.name}[i, j] with i, j = 0, 1, 2."
             ) from None
 
-    # what a factor of the configuration space knows of itself
+    # as a factor of the configuration space
     @property
     def numbers(self) -> tuple[str, ...]:
         """The names of the numbers that hold a point: a quaternion."""
@@ -155,7 +155,7 @@ class Rotation:
 
     # a step: R1 = R0 tau(xi)
     def retracted(self, xi_over_h: Sequence[Fast], h: Fast) -> list[Fast]:
-        """The quaternion of R tau(h V): q + h (...), so that what rounding takes from the sum can be carried along."""
+        """The quaternion of R tau(h V): q + h (...), so that the rounding error of the sum can be compensated."""
         q, x = list(map(fast, self.numbers)), [v / 2 for v in xi_over_h]
         square = sum((a**2 for a in x), start=fast(0))
         root = _root(1 + h**2 * square)

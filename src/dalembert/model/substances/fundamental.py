@@ -48,7 +48,7 @@ PRESSURE = StateVariable("state.P")
 class State(Shown):
     """A state of equilibrium: entropy, volume, amount, energy, temperature, pressure and chemical potential.
 
-    What the body does not have (a volume, say) is None.
+    Variables that the body does not have, such as a volume, are None.
     """
 
     S: Expr
@@ -68,9 +68,9 @@ class State(Shown):
 class FundamentalRelation(Shown):
     """The energy of a body as a function of entropy, volume and amount, and all that follows from it.
 
-    name:     what to call it
+    name:     its name
     energy:   an expression U in the symbols given as entropy=, volume= and amount=; the last two may be left out
-    usual_amount:  what stands for the amount where none is given
+    usual_amount:  the amount where none is given
     domain:   expressions in the same symbols that are positive for all states (volume and amount are, anyway)
 
     Everything that follows is a method of (S, V, N), each a number or an expression, such as the volume A*(x0 - x) of
@@ -221,8 +221,8 @@ class FundamentalRelation(Shown):
     def entropy(self, V: Any = None, N: Any = None, *, U: Any = None, T: Any = None, P: Any = None) -> Expr:
         """S at given volume and amount from one of energy U, temperature T or pressure P.
 
-        In closed form where one is found, and then everything may be an expression; otherwise in numbers, by a
-        bracket and a root, which all of what is given must then be.
+        In closed form where one is found, and then everything may be an expression; otherwise by a bracket
+        and a root, for which all given values must be numbers.
         """
         given = [(k, v) for k, v in (("U", U), ("T", T), ("P", P)) if v is not None]
         if len(given) != 1:
@@ -370,7 +370,7 @@ class FundamentalRelation(Shown):
 
 
 def _own(given: Symbol | None, own: StateVariable) -> dict[Symbol, StateVariable]:
-    """What to write for a symbol of the user."""
+    """The internal expression for a symbol of the user."""
     if given is None:
         return {}
     if not isinstance(given, Symbol):
