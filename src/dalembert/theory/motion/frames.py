@@ -2,7 +2,7 @@
 
     d/dt dl/dw^j = (c^k_ij w^i + c^k_0j) dl/dw^k + X_j(l) + F_j + lambda_a omega^a(X_j).
 
-A frame is given by what it does to the symbols that hold a point: coordinates, or the entries of a rotation matrix. X_0 is
+A frame is given by the derivatives of the symbols that hold a point: coordinates, or the entries of a rotation matrix. X_0 is
 the derivative by time at w = 0, with d/dt of the symbol of time equal to one; [X_0, X_j] = c^k_0j X_k.
 """
 
@@ -60,7 +60,7 @@ class Frame:
         return _derivative(expression, {**self.kinematics, **changes, **carried})
 
     def turning(self, j: int, momenta: Sequence[Fast]) -> Fast:
-        """(c^k_ij w^i + c^k_0j) p_k: what the brackets add to the rate of p_j."""
+        """(c^k_ij w^i + c^k_0j) p_k: the contribution of the brackets to the rate of p_j."""
         own = [
             fast(c) * fast(w) * p
             for p, table in zip(momenta, self.brackets, strict=True)
