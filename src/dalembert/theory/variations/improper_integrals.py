@@ -15,7 +15,7 @@ DEPTH = 18
 """Most bisections of a panel: the distance from an end then is near the square root of the rounding unit."""
 
 WATCHED, FALLEN = 8, 0.3
-"""The integral over open panels must decrease to this fraction in so many bisections: at u^(-3/4) to 1/4, at 1/u it does not."""
+"""The integral over open panels must decrease to this fraction in so many bisections: at u^(-3/4) to 1/4, at 1/u to 1."""
 
 
 class DivergentError(ArithmeticError):
