@@ -167,7 +167,8 @@ def _kind(coordinates: Sequence[Coordinate], found: dict[str, Array]) -> Kind | 
 def _incomplete(coordinates: Sequence[Coordinate], absent: list[str], lacking: list[str], kind: str, fixed: int) -> str:
     n = len(coordinates)
     if rotations(coordinates):
-        absent, lacking = [list(dict.fromkeys(_spoken(name) for name in names)) for names in (absent, lacking)]
+        keys = _keys(coordinates)
+        absent, lacking = [list(dict.fromkeys(keys.get(name, name) for name in names)) for names in (absent, lacking)]
     parts = []
     if absent:
         parts.append(f"no position for {', '.join(absent)}")
@@ -181,9 +182,10 @@ def _incomplete(coordinates: Sequence[Coordinate], absent: list[str], lacking: l
     return f"start: {'; '.join(parts)}. Expected {needed}{freedom}. Add start={{{example}}}."
 
 
-def _spoken(name: str) -> str:
-    """The key a user gives for a number of the position or a component: R for a quaternion, R.omega for its velocity."""
-    owner, *rest = name.split(".")
-    if rest and rest[0].startswith("quaternion"):
-        return owner
-    return f"{owner}.{'omega' if rest[-1] == 'dot' else 'momentum'}" if rest and rest[0].startswith("turn") else name
+def _keys(coordinates: Sequence[Coordinate]) -> dict[str, str]:
+    """The key a user gives for each number of a rotation and each component: R for a quaternion, R.omega for a velocity."""
+    found: dict[str, str] = {}
+    for R in rotations(coordinates):
+        found |= dict.fromkeys(R.numbers, R.name)
+        found |= {s.name: vector.name for vector in (R.omega, R.momentum) for s in vector}
+    return found

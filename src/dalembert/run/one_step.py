@@ -127,9 +127,10 @@ def flow(
 
 def _near(stepmap: StepMap, here: Trajectory, state: Array) -> Array:
     """The expected velocities of a step from here: from two positions, or from the start of the run."""
-    q, n = here.system.coordinates, len(here.system.coordinates)
-    if stepmap.state[n] == q[0].at(1).name:
-        return np.asarray((state[:, n : 2 * n] - state[:, :n]) / here.h)
+    ends = [[q.at(k).name for q in here.system.coordinates] for k in (0, 1)]
+    if set(ends[1]) <= set(stepmap.state):
+        first, second = (state[:, [stepmap.state.index(name) for name in names]] for names in ends)
+        return np.asarray((second - first) / here.h)
     return np.nan_to_num(expected_velocities(stepper(here.system, here.method).stepmap, here.system, here.carry))
 
 

@@ -71,8 +71,10 @@ def of_momenta(system: System, start: Start, rows: Array, branches: bool) -> Arr
         found = velocities(system, points, rows, False)
         whole = np.column_stack([start.q, found, start.entropies, _times(start)])
         back = point_map(maps.momentum_map(system))(whole, rows)[0]
-        size = np.abs(start.second).max(axis=1, keepdims=True)  # where masses are degenerate a reaction was subtracted
-        apart = np.abs(back - start.second) > OFF * np.maximum(np.abs(start.second), OFF * size)
+        n = len(system.coordinates)
+        mass = np.abs(point_map(maps.mass_map(system))(whole, rows)[0]).reshape(-1, n, n)
+        terms = np.einsum("lij,lj->li", mass, np.abs(found))  # where masses are degenerate a reaction was subtracted
+        apart = np.abs(back - start.second) > OFF * np.abs(start.second) + ROUNDED * terms
         if (np.isnan(found) | apart).any():
             raise StartError(_NO_VELOCITIES)
         return found

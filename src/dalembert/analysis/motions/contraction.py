@@ -108,12 +108,13 @@ def contraction(run: Trajectory) -> Contraction:
 def _legendre(run: Trajectory, system: System) -> Array:
     """d(q, p, S)/d(q, v, S) at every record: states of methods that carry velocities are converted to momenta."""
     known = [*system.coordinates, *system.velocities, *system.entropies]
+    moving = [known.index(v) for v in system.velocities]
     rows = jacobian(gradient(system.lagrangian, system.velocities), known)
     entries = {f"{i},{j}": e for i, row in enumerate(rows) for j, e in enumerate(row)}
     compiled, n, size = maps.quantity_map(system, entries), len(system.coordinates), len(known)
     chart = np.broadcast_to(np.eye(size), (*run.records.shape[:2], size, size)).copy()
     values = run.at_points(compiled, run.table("velocity"))
-    chart[..., n : 2 * n, :] = values.reshape(*values.shape[:2], n, size)
+    chart[..., moving, :] = values.reshape(*values.shape[:2], n, size)
     return chart
 
 

@@ -36,6 +36,7 @@ from ...methods.stepping import Stepping
 from ...model.coordinates import step, time
 from ...model.space import lines_only
 from ...model.system import System
+from ...run.plan import seed
 from ...run.start import OFF
 from ...run.trajectory import Trajectory
 from ...run.values import Array, Values, by_name, columns, parameter_values, step_length
@@ -297,7 +298,8 @@ def _failed_step(run: Trajectory, system: DiscreteSystem, lane: int) -> tuple[Ar
     """
     from scipy.optimize import least_squares
 
-    stepmap, n, q = step_map(system), len(system.coordinates), (*system.coordinates, *system.entropies)
+    stepmap, q = step_map(system), (*system.coordinates, *system.entropies)
+    places = {role: stepmap.layout.places(role, stepmap.state) for role in ("position", "momentum", "entropy")}
     last = int(run.codes[lane, 1]) - run.begin
     state, t = run.records[lane, last, : len(stepmap.state)], float(run.time[last])
     names, residual = stepmap.unknowns, [r for b in stepmap.blocks for r in b.residual]
@@ -313,13 +315,13 @@ def _failed_step(run: Trajectory, system: DiscreteSystem, lane: int) -> tuple[Ar
         return values
 
     moved = (state - run.records[lane, max(last - 1, 0), : len(state)]) / run.h
-    guess = np.concatenate([moved[:n], np.zeros(count - n)])
+    guess = seed(system, stepmap, moved[None, places["position"]], names)[0]
     found = least_squares(
         lambda x: at(x)[:count], guess, jac=lambda x: at(x)[count:].reshape(count, count), x_scale="jac",
         xtol=1e-15, ftol=1e-15, gtol=1e-15, max_nfev=2000,
     )  # fmt: skip
-    scale = 1 + np.abs(state[n : 2 * n]).max()
-    z0, before = (np.concatenate([a[:n], a[2 * n :]]) for a in (state, moved))
+    scale = np.abs(state[places["momentum"]]).max() or 1.0
+    z0, before = (a[places["position"] + places["entropy"]] for a in (state, moved))
     rates = found.x[[names.index(step_velocity(c).name) for c in q]]
     return z0, z0 + run.h * rates, before, t, float(np.abs(found.fun).max() / scale)
 
