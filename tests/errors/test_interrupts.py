@@ -46,15 +46,15 @@ def _python_handles_signals():
 def interrupted(simulate, delay):
     """The run of the error that a signal leads to which another thread sends some time after the first chunk.
 
-    A run that is faster than the delay waits for the signal after an eighth of its steps: one that comes after the run
-    would interrupt the tests themselves.
+    A run that is faster than the delay waits for the signal after a thirty-second part of its steps, so that several chunks
+    follow: a signal that comes after the run would interrupt the tests themselves.
     """
     sender = threading.Thread(target=lambda: (time.sleep(delay), os.kill(os.getpid(), signal.SIGINT)))
 
     def progress(done, total):
         if done >= total / 1000 and not sender.ident:
             sender.start()
-        if done >= total / 8:
+        if done >= total / 32:
             sender.join()
 
     with pytest.raises(da.SimulationError) as caught:

@@ -12,7 +12,7 @@ from sympy import Piecewise, cos, exp, sin, sqrt
 
 import dalembert as da
 from dalembert.decide import balls
-from dalembert.decide.elimination import kernel, rank
+from dalembert.decide.elimination import kernel, rank, solution
 from dalembert.decide.rationals import fraction_in
 from dalembert.decide.scale import natural_scales
 from dalembert.decide.zero import vanishes
@@ -321,3 +321,44 @@ def test_rank_does_not_depend_on_the_units_of_rows_and_columns():
         with precise():
             balls = [[flint.arb(flint.fmpq(int(a.p), int(a.q))) for a in matrix.row(i)] for i in range(n)]
         assert rank(balls) == (left * right).rank()
+
+
+def heavy(c, mass, rate):
+    """A light particle at x that moves a heavy one at y by a constraint with a small coefficient."""
+    potential = 9.5818 * exp(-rate * x**2) + 0.329 * (sin(x) ** 2 + cos(x) ** 2)
+    kinetic = 3.9612995 * x.dot**2 + mass * y.dot**2
+    return da.System("heavy", [x, y], kinetic=kinetic, potential=potential, constraints=[x.dot - c * y.dot])
+
+
+@pytest.mark.parametrize("rate", [0.19944554139492213, 0.2])
+def test_an_acceleration_far_smaller_than_its_forces_is_not_zero(rate):
+    """x'' is 1e-45, the force on x and the reaction that nearly balances it are 4; a coefficient of many digits is a ball."""
+    system = heavy(8.98e-14, 2.14e18, rate)
+    assert not shell(system).conserved(x.dot)
+    found = da.first_integrals(system)
+    assert sorted(i.name for i in found) == ["energy", "function of positions, no. 1"]
+
+
+@pytest.mark.parametrize("c", [1, 1e-6, 1e-9, 1e-12, 1e-14, 1e-20, 1e12])
+def test_constraints_that_can_be_integrated_are_integrals_in_all_units(c):
+    names = [i.name for i in da.first_integrals(heavy(c, 1 / c if c < 1 else 1e3, 0.2))]
+    assert "function of positions, no. 1" in names
+
+
+def test_control_a_constraint_that_cannot_be_integrated():
+    """And one whose function is constant on a part only, log(x) - y, is not said to be an integral."""
+    free = {"kinetic": x.dot**2 + y.dot**2 + z.dot**2}
+    for c in (x.dot - 1e-14 * z * y.dot, x.dot / x - 1e-14 * y.dot):
+        found = da.first_integrals(da.System("bound", [x, y, z], **free, constraints=[c]))
+        assert not any(i.name.startswith("function of positions") for i in found)
+
+
+def test_small_unknowns_are_told_by_the_equation_that_determines_them():
+    with balls.precise() as flint:
+        force = flint.arb(4, 1e-15)
+        grid = [[8, 0, -1], [0, flint.arb(10) ** 19, flint.arb("1e-13")], [1, -flint.arb("1e-13"), 0]]
+        found = solution([[flint.arb(a) for a in row] for row in grid], [force, flint.arb(0), flint.arb(0)])
+        assert all(f.rel_accuracy_bits() > 40 for f in found)
+        plain = flint.arb_mat(grid).solve(flint.arb_mat([[force], [0], [0]]))
+        assert plain[0, 0].contains(0)  # the control
+        assert solution([[flint.arb(1), flint.arb(1)]] * 2, [flint.arb(1)] * 2) is None

@@ -1,1 +1,1 @@
-"""Questions about systems, steps and motions that are answered with numbers."""
+"""Numerical analysis of systems, steps and motions."""

@@ -15,6 +15,9 @@ from .balls import Ball, Point
 _CLEAR = 1e-6
 """The part of a column that others do not account for, in units of the column, that floating point is believed."""
 
+SWEEPS = 2
+"""How often unknowns that may be zero are sought again in all equations."""
+
 Grid = Sequence[Sequence[Ball]]
 """A matrix of balls, by rows."""
 
@@ -136,6 +139,28 @@ def _clearly_independent(rows: Grid, width: int) -> list[int]:
             kept.append(k)
             basis = np.column_stack([basis, column / size])
     return kept
+
+
+def solution(grid: Grid, right: Sequence[Ball]) -> list[Ball] | None:
+    """The solution of linear equations in balls; None if the matrix may be singular.
+
+    The solver bounds errors by the largest unknowns. One that is far smaller than what its equation is the sum of is then
+    lost in the error of the others, though another equation tells it well: an acceleration under a constraint with a small
+    coefficient. So unknowns that may be zero are sought again from each equation that contains them.
+    """
+    with balls.precise() as flint:
+        try:
+            solved = flint.arb_mat(grid).solve(flint.arb_mat([[b] for b in right]))
+        except ZeroDivisionError:
+            return None
+        found = [solved[i, 0] for i in range(len(right))]
+        rows = [[j for j, a in enumerate(row) if a != 0 or not a.is_exact()] for row in grid]
+        for i in (i for _ in range(SWEEPS) for i in range(len(found))):
+            for k, row in enumerate(rows):
+                if found[i].contains(0) and i in row and not grid[k][i].contains(0):
+                    others = sum((grid[k][j] * found[j] for j in row if j != i), start=flint.arb(0))
+                    found[i] = found[i].intersection((right[k] - others) / grid[k][i])
+        return found
 
 
 def highest_rank(rows: Sequence[Sequence[Any]], points: Iterable[Point]) -> int:

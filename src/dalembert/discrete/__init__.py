@@ -1,1 +1,1 @@
-"""The same in discrete time: discrete systems, finite-difference maps, equations, momenta, flow."""
+"""Mechanics in discrete time: discrete systems, finite-difference maps, equations, momenta, flow."""

@@ -26,7 +26,7 @@ def entropy_slopes(system: DiscreteSystem) -> tuple[list[Fast], list[Fast]]:
 
 
 def step_temperatures(system: DiscreteSystem) -> list[Fast]:
-    """-(D_S- L_d + D_S+ L_d)/h of each entropy: what the step has for a temperature, T o psi where psi made it."""
+    """-(D_S- L_d + D_S+ L_d)/h of each entropy: the temperature of the step, T o psi where psi made it."""
     return [-(a + b) / fast(step) for a, b in zip(*entropy_slopes(system), strict=True)]
 
 

@@ -28,14 +28,13 @@ from ..model.coordinates import (
     Entropy,
     Multiplier,
     StepVelocity,
-    _Mark,
-    indexed,
     multiplier,
     step,
     time,
 )
+from ..model.marks import Mark, indexed
 from ..model.rotation import Rotation
-from ..model.space import in_numbers, numbers, parts, retracted, rotations, slopes
+from ..model.space import numbers, parts, retracted, rotations, slopes, to_numbers
 from ..symbolic import Fast, fast, free_names, gradient, magnitude, substitute, substitution
 from ..waist.domain import conditions
 from ..waist.stepmap import STEP, TIME, Block, StepMap, pointwise, with_conditions
@@ -71,7 +70,7 @@ def node_reaction(system: DiscreteSystem) -> list[Fast]:
 
 
 def interior_residual(system: DiscreteSystem) -> list[Fast]:
-    """dL_d/dQ + F_d on every interior position: what vanishes there."""
+    """dL_d/dQ + F_d on every interior position, which vanishes."""
     slopes = gradient(system.lagrangian, system.interior_slots())
     return [d + f for d, f in zip(slopes, system.force_interior, strict=True)]
 
@@ -102,7 +101,7 @@ def term_sizes(system: DiscreteSystem) -> StepMap:
 
 
 class StepMomenta(NamedTuple):
-    """What a step does to momenta, in q0, the step velocities and the unknowns of interior positions.
+    """Momenta of a step and their change, in q0, the step velocities and the unknowns of interior positions.
 
     leaving:     p0 = -D1 L_d - F_d-, the discrete Legendre transform at the beginning
     change:      p1 - p0 = D1 L_d + D2 L_d + F_d, interior positions included: zero for a cyclic coordinate
@@ -120,7 +119,7 @@ def step_momenta(system: DiscreteSystem) -> StepMomenta:
     """The momenta of a step, with the step cancelled in the formula wherever it can be.
 
     (q1 - q0)/h is V already in L_d(q0 - h u, q0 + h V), whose derivative by u at 0 is -h D1 L_d. Differentiating by q0
-    itself leaves h times 1/h in the formula, which is 1 up to rounding, always to the same side: momenta would grow.
+    itself leaves h times 1/h in the formula, which is 1 up to a rounding error of constant sign: momenta would grow.
     """
     q, h, n = system.coordinates, fast(step), len(system.coordinates)
     u = [fast(f"{c.name}.shift") for c in q]
@@ -145,7 +144,7 @@ def step_momenta(system: DiscreteSystem) -> StepMomenta:
 
 
 def _shifted_start(q: Sequence[Coordinate], u: Sequence[Fast], h: Fast) -> dict[Any, Fast]:
-    """The slots if the first position is moved by -h u, to first order, and the second stays where it is."""
+    """The slots if the first position is moved by -h u, to first order, and the second is not."""
     found: dict[Any, Fast] = {}
     for f, s in parts(q, u):
         if isinstance(f, Rotation):
@@ -162,7 +161,7 @@ def _shifted_start(q: Sequence[Coordinate], u: Sequence[Fast], h: Fast) -> dict[
 
 
 def _arrived(q: Sequence[Coordinate], pushed: list[Fast], momenta: StepMomenta, h: Fast) -> list[Fast]:
-    """The momenta at the end of a step: those at its beginning and their change, in the frame of the end."""
+    """The momenta at the end of a step: those at its beginning plus their change, in the frame of the end."""
     found: list[Fast] = []
     for f, p in parts(q, pushed):
         d = momenta.change[len(found) : len(found) + len(p)]
@@ -196,10 +195,7 @@ def step_map(system: DiscreteSystem) -> StepMap:
     q, S, h, here = system.coordinates, system.entropies, fast(step), substitution(_slots(system))
     unknowns = [step_velocity(c) for c in q]
     inner = interior_unknowns(system)[0]
-
-    def held(expression: Fast) -> Fast:
-        return in_numbers(expression, q)
-
+    held = to_numbers(q)
     momenta = step_momenta(system)
     pushed = [fast(c.momentum) + h * r for c, r in zip(q, node_reaction(system), strict=True)]
     balance = [p - e for p, e in zip(pushed, momenta.leaving, strict=True)]
@@ -227,9 +223,9 @@ def step_map(system: DiscreteSystem) -> StepMap:
 
 
 def _guarded(stepmap: StepMap, expressions: list[Fast]) -> StepMap:
-    """The step with the conditions under which expressions in state and unknowns have values.
+    """The step with the conditions under which expressions in state and unknowns are defined.
 
-    One that is about positions alone is also one about nodes: there the step is too short to move.
+    A condition on positions alone is also checked at the nodes: there its terms have h = 0.
     """
     import symengine
 
@@ -244,7 +240,7 @@ def _guarded(stepmap: StepMap, expressions: list[Fast]) -> StepMap:
 
 
 def blocks(names: tuple[str, ...], equations: list[Fast], S: Sequence[Entropy], laws: list[Fast]) -> tuple[Block, ...]:
-    """One block; or two, where the motion does not feel how the entropies will have changed."""
+    """One block; or two, where the motion does not depend on the change of the entropies in the step."""
     rates = tuple(step_velocity(s).name for s in S)
     if not rates:
         return (Block(names, tuple(equations)),)
@@ -254,7 +250,7 @@ def blocks(names: tuple[str, ...], equations: list[Fast], S: Sequence[Entropy], 
     return (first, Block(rates, tuple(laws)))
 
 
-class Node(_Mark):
+class Node(Mark):
     """A coordinate at a node of the discrete motion, as printed: x[k-1], x[k], x[k+1]."""
 
     __slots__ = ()
@@ -275,15 +271,15 @@ class Variation(Node):
 
 
 def _shorter(e: Expr) -> Expr:
-    """Expanded, so that terms of both steps come together, unless that makes it longer to read."""
+    """Expanded, so that terms of both steps combine, unless that makes it longer."""
     return min(sympy.expand(e), e, key=lambda form: len(str(form)))
 
 
 @dataclass(frozen=True)
 class DiscreteEquations:
-    """The discrete equations of motion, to be read: text in a terminal, LaTeX in a notebook.
+    """The discrete equations of motion for display: text in a terminal, LaTeX in a notebook.
 
-    lagrange, entropy, constraints are the equations; principle and variations say what they follow from.
+    lagrange, entropy, constraints are the equations; principle and variations are what they follow from.
     """
 
     system: DiscreteSystem
@@ -343,7 +339,7 @@ class DiscreteEquations:
 
     @cached_property
     def principle(self) -> Eq:
-        """The sum over a step in the discrete principle, its variation, which adds up to zero over every motion."""
+        """The variation of the term of one step in the discrete principle; these add up to zero over every motion."""
         s, terms = self.system, []
         for q, *forces in zip(s.coordinates, s.external_minus, s.external_plus, strict=True):
             work = zip(forces, ("k", "k+1"), strict=True)

@@ -1,4 +1,4 @@
-"""The discrete flow: between pairs of positions, and backward in time; the matrix that decides whether there is one.
+"""The discrete flow: between pairs of positions, and backward in time; the matrix that decides whether it exists.
 
 Forward, on (q, p), it is `equations.step_map`. Here are its inverse,
 
@@ -9,8 +9,8 @@ and the flow on pairs, (q0, q1) -> (q1, q2), which needs no momenta. With entrop
 laws rho(q0, q1, S0, S1) = 0 join the equations: backward they determine S0.
 
 Under constraints momenta are defined up to the span of the omega^a at their node: a step forward takes h lambda_a omega^a
-from p before it moves, so what comes back is p0 + h lambda_a omega^a(q0). Positions come back as they were, and going on
-backward, mu at each node is the lambda of the forward motion there.
+from p first, so a step backward returns p0 + h lambda_a omega^a(q0). Positions are recovered exactly, and in further
+steps backward mu at each node is the lambda of the forward motion there.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def backward_step_map(system: DiscreteSystem) -> StepMap:
     """The inverse of `step_map`: (q1, p1, S1) at time t -> (q0, p0, S0) at time t - h, with h > 0.
 
     After a step forward it returns to the start; its outputs `multiplier.a` are those of the forward motion at the node
-    it leaves. With h < 0 it is the adjoint method.
+    where it begins. With h < 0 it is the adjoint method.
     """
     q, S, h = system.coordinates, system.entropies, fast(step)
     velocities = [step_velocity(c) for c in q]
@@ -84,10 +84,10 @@ def backward_step_map(system: DiscreteSystem) -> StepMap:
 
 
 def beginnings(system: DiscreteSystem) -> list[Fast]:
-    """The constraints as they bind the beginning of a step whose end is known.
+    """The constraints on the beginning of a step whose end is known.
 
     One that involves the end alone, as a holonomic one does, holds at every node: at the beginning it is the same
-    function one step earlier. The others bind both ends and stay as they are.
+    function one step earlier. The others involve both ends and are unchanged.
     """
     whole = (*system.coordinates, *system.entropies)
     first = {c.at(0).name for c in whole}

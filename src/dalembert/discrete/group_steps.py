@@ -1,4 +1,4 @@
-"""Rules that are written for lines, on groups: points between the ends of a step, and displacements there.
+"""Rules written for lines, applied to groups: points between the ends of a step, and displacements there.
 
 A rule writes a point as (1 - b) q0 + b q1 in the slots of the coordinates. On a group it is q0 tau(xi)^b, with the
 displacement xi from the first position to the second in place of the second slot.
@@ -15,7 +15,7 @@ from ..symbolic import Fast, Vector, fast, substitute
 
 
 def places(q: Sequence[Coordinate], position: Vector) -> dict[Any, Fast]:
-    """What stands for every symbol of a position that a rule has written with the slots."""
+    """The expression of every symbol of a position that a rule has written with the slots."""
     given = {c: position[i] for i, c in enumerate(q)}
     shares = fraction_of_step(q, given)
     if not shares:
@@ -33,9 +33,9 @@ def from_start(e: Fast, q: Sequence[Coordinate]) -> Fast:
 
 
 def displaced(q: Sequence[Coordinate], position: Vector, shares: list[list[Fast]]) -> list[Fast]:
-    """The displacement of a point of a step, in its own frame, by those of the ends, in theirs.
+    """The displacement of a point of a step, in its own frame, from those of the ends, in theirs.
 
-    On a line they add up. The frame of a rotation turns on the way from either end to the point.
+    On a line they add up. The frame of a rotation turns between either end and the point.
     """
     n, moved = len(q), [sum(row) for row in shares]
     fractions = fraction_of_step(q, {c: position[i] for i, c in enumerate(q)})

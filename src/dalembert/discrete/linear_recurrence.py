@@ -44,7 +44,7 @@ class LinearRecurrence:
 
     @cached_property
     def kind(self) -> Kind:
-        """What the roots are, as far as symbols and their assumptions tell."""
+        """The kind of the roots, as far as it follows from symbols and their assumptions."""
         d = sympy.factor(self.discriminant)
         if d.is_zero:
             return "double root"
@@ -58,11 +58,11 @@ class LinearRecurrence:
 
     @property
     def angle(self) -> Expr:
-        """theta with cos(theta) = A/(2 sqrt(B)): the turn of a complex root from one k to the next."""
+        """theta with cos(theta) = A/(2 sqrt(B)): the rotation of a complex root from one k to the next."""
         return acos(self.A / (2 * sqrt(self.B)))
 
     def term(self, k: Any, q0: Any, q1: Any) -> Expr:
-        """q_k as an expression; k, q0 and q1 may be numbers or symbols. One case, or three where symbols leave it open."""
+        """q_k as an expression; k, q0 and q1 may be numbers or symbols. Three cases where `kind` is undecided."""
         typed = self.typed | Typed.of(sympy.sympify(e) for e in (q0, q1))
         found: Expr = decimal(self._term(*(exact(e) for e in (k, q0, q1))), typed)
         return found
@@ -91,7 +91,7 @@ class LinearRecurrence:
         return (q1 * (r**k - s**k) - q0 * (r**k * s - s**k * r)) / (r - s)
 
     def _double(self, k: Expr, q0: Expr, q1: Expr) -> Expr:
-        """q_1 k r^(k-1) - q_0 (k-1) r^k; for r = 0 there is nothing after q_1."""
+        """q_1 k r^(k-1) - q_0 (k-1) r^k; for r = 0 all terms after q_1 are zero."""
         r = self.A / 2
         if r.is_zero:
             return Piecewise((q0, sympy.Eq(k, 0)), (q1, sympy.Eq(k, 1)), (S.Zero, True))
@@ -109,7 +109,7 @@ class LinearRecurrence:
         return Symbol(f"{letter}_0"), Symbol(f"{letter}_1")
 
     def _letter(self, *letters: str, tails: tuple[str, ...] = ("",)) -> str:
-        """The first of some letters, then of these with bars, that makes no name of a symbol of A or B."""
+        """The first of some letters, then of these with bars, that gives no name of a symbol of A or B."""
         taken = {s.name for s in self.A.free_symbols | self.B.free_symbols}
         bars = (letters[0] + "_" * count for count in range(1, 2 + len(taken)))
         return next(a for a in (*letters, *bars) if not {a + tail for tail in tails} & taken)
@@ -122,7 +122,7 @@ class LinearRecurrence:
     def __call__(self, k: Any, q0: Any, q1: Any) -> Any:
         """q_k in numbers, for one k or an array of them; A and B have to be numbers.
 
-        Evaluated with B > 0 through the angle, real or imaginary, which loses nothing near a double root.
+        Evaluated with B > 0 through the angle, real or imaginary, which is accurate near a double root.
         """
         import numpy as np
 
@@ -145,7 +145,7 @@ class LinearRecurrence:
                 return np.where(k == 0, q0, np.where(k == 1, q1, 0.0))
             return (q1 * (r**k - s**k) - q0 * (r**k * s - s**k * r)) / (r - s)
         size, cosine = np.sqrt(B), abs(A) / (2 * np.sqrt(B))
-        sign = np.where(A < 0, (-1.0) ** k, 1.0)  # roots of negative real part are those of -A, turned
+        sign = np.where(A < 0, (-1.0) ** k, 1.0)  # roots of negative real part are minus those of -A
         square = (1 - cosine) * (1 + cosine)
         first, second = (_quotient(j, square, cosine) for j in (k, k - 1))
         return sign * (np.sign(A or 1.0) * q1 * size ** (k - 1) * first - q0 * size**k * second)

@@ -1,4 +1,4 @@
-"""Finite-difference maps: how a pair of positions stands for a position and a velocity.
+"""Finite-difference maps: how a pair of positions represents a position and a velocity.
 
     psi(q0, q1) = ((1 - b) q0 + b q1, (q1 - q0)/h),      b = 0 left, b = 1/2 midpoint, b = 1 right
 
@@ -56,7 +56,7 @@ class _Map:
         return (q1 - q0) / h
 
     def instant(self, t: Fast, h: Fast) -> Fast:
-        """Where in the step an explicit time is taken."""
+        """The time in the step at which explicit time is evaluated."""
         return t + h / 2
 
     def discrete_lagrangian(self, L: Density, q0: Vector, q1: Vector, t: Fast, h: Fast) -> Fast:
@@ -64,13 +64,13 @@ class _Map:
         return h * L(self.base(q0, q1), self.velocity(q0, q1, h), self.instant(t, h))
 
     def discrete_system(self, system: System) -> DiscreteSystem:
-        """The discrete system it makes of a system."""
+        """The discrete system of a system by this map."""
         from .system import discretise
 
         return discretise(system, self)
 
     def step_map(self, system: System) -> StepMap:
-        """The motion of that discrete system, step by step: the map as a method, for backward error analysis."""
+        """The step of that discrete system: the map as a method, for backward error analysis."""
         from .equations import step_map
 
         return step_map(self.discrete_system(system))
@@ -107,7 +107,7 @@ class FiniteDifferenceMap(_Map):
 class ProductMap(_Map):
     """One map for each coordinate, then one for each entropy: ProductMap(left_map, midpoint_map) for two of them.
 
-    An explicit time is taken in the middle of the step.
+    Explicit time is evaluated in the middle of the step.
     """
 
     def __init__(self, *maps: FiniteDifferenceMap):
@@ -131,7 +131,7 @@ class CustomMap(_Map):
     The lists hold the coordinates, then the entropies, in the order of the system, and so must the lists returned. It must
     send (q, q) to the zero velocity at q, and be invertible near there; `discretise` checks both.
 
-    instant: the fraction of the step at which an explicit time is taken
+    instant: the fraction of the step at which explicit time is evaluated
     """
 
     def __init__(

@@ -63,7 +63,7 @@ class MomentumMap(Shown):
     """The discrete momentum map of one infinitesimal symmetry.
 
     minus, plus:  the momentum from the beginning and from the end of a step, in the slots
-    checks:       what invariance asks for, each tested by value
+    checks:       the conditions of invariance, each tested by value
     conserved:    whether Noether's theorem applies, so that the momentum is the same on every step of every motion
     """
 
@@ -82,7 +82,7 @@ class MomentumMap(Shown):
 
     @property
     def symmetric(self) -> bool:
-        """Whether everything that was given is invariant: L_d, forces, variations and constraints."""
+        """Whether all data are invariant: L_d, forces, variations and constraints."""
         return self.checks[0].holds and all(c.holds for c in self.checks[self.needed :])
 
     def along(self, run: Trajectory) -> Any:
@@ -103,7 +103,7 @@ class MomentumMap(Shown):
 
 
 def momentum_map(system: DiscreteSystem, generator: Mapping[Coordinate, Any]) -> MomentumMap:
-    """The momentum map of an infinitesimal symmetry {x: xi_x, y: xi_y}, coordinates left out being still.
+    """The momentum map of an infinitesimal symmetry {x: xi_x, y: xi_y}, coordinates left out do not move.
 
     momentum_map(particle, {x: -y, y: x}) is the angular momentum. The invariance of L_d, the work of forces and the
     admissibility of xi are checked by value at random points, on the discrete constraints where there are any.
@@ -133,7 +133,7 @@ def momentum_map(system: DiscreteSystem, generator: Mapping[Coordinate, Any]) ->
 def _symmetry(
     system: DiscreteSystem, xi: Field, slots: list[Fast], moved: list[Fast], forces: list[Fast], points: Any
 ) -> list[Check]:
-    """Whether forces, variations and constraints are carried into themselves: their Lie derivatives along xi."""
+    """Whether forces, variations and constraints are invariant: their Lie derivatives along xi."""
     found = []
     if any(f != 0 for f in forces):
         turned = jacobian(moved, slots)
@@ -229,7 +229,7 @@ def nonholonomic_momentum(
         J = dot(D2, at[1][1]) + dot(system.force_plus, at[1][1])
         change = dot(D2, [at[1][1][i] - at[0][1][i] for i in range(n)]) + work
     points = sample_pairs(system)
-    end = 1 if variant == "minus" else 0  # where the momentum of the neighbouring step takes its coefficients
+    end = 1 if variant == "minus" else 0  # the end at which the neighbouring step evaluates its coefficients
     rows = [_products([*D1, *D2], [*at[end][0], *at[end][1]])]
     found = [_check("L_d is invariant under the section, its coefficients frozen", rows, points)]
     if system.variations:
@@ -340,7 +340,7 @@ def _defect(terms: Sequence[Ball]) -> float:
 
 
 def _span_defect(system: DiscreteSystem, xi: Field, points: list[Point]) -> float:
-    """How far the Lie derivatives of the omega^a along xi stick out of the span of the omega^a; zero if they do not."""
+    """Distance of the Lie derivatives of the omega^a along xi from the span of the omega^a; zero inside it."""
     import numpy as np
 
     q = system.coordinates

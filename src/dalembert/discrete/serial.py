@@ -1,8 +1,8 @@
-"""A DiscreteSystem as plain data and back, expression by expression as they are: the loaded one equals the saved one.
+"""A DiscreteSystem as plain data and back, with unchanged expressions: the loaded one equals the saved one.
 
-Its expressions are SymEngine's. Going through SymPy would write some of them differently, and a run continued from the
-file would not have the bits of one that never stopped. (Of a method with interior positions, whose weights are floats,
-SymEngine may regroup a sum when it is built again; then the two are equal in value only.)
+Its expressions are SymEngine's. Conversion through SymPy would change the form of some, and a run continued from
+the file would not be bitwise equal to an uninterrupted one. (Of a method with interior positions, whose weights are floats,
+SymEngine may regroup a sum when it is rebuilt; then the two are equal in value only.)
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ FIELDS = (
 VECTORS = ("constraints", "force_interior", "entropy_laws", "external_minus", "external_plus")
 
 LARGEST = 1_000_000
-"""Operations, symbols and numbers of a discrete system: every stage of a method has those of the system."""
+"""Largest number of operations, symbols and numbers: every stage of a method contains those of the system."""
 
 _CONSTANTS = ("Pi", "Exp1", "BooleanTrue", "BooleanFalse")
 _RELATIONS = {
@@ -126,7 +126,7 @@ def _check_expressions(data: Any, q: list[str], S: list[str], constants: list[st
     for name in ("friction_minus", "friction_plus"):
         for e in (e for row in listed(data[name], len(S)) for e in listed(row, n)):
             packed.expression(e)
-    packed.symbol = _symbols({*known, *q, *S})  # one-forms are taken at the nodes
+    packed.symbol = _symbols({*known, *q, *S})  # one-forms are evaluated at the nodes
     for e in (e for row in listed(data["variations"], len(laws)) for e in listed(row, n)):
         packed.expression(e)
 
@@ -157,14 +157,14 @@ class _SymEngine(Packer):
 
     @cached_property
     def constants(self) -> dict[str, Fast]:
-        """Pi, e and truths."""
+        """Pi, e and truth values."""
         import symengine
 
         return dict(zip(_CONSTANTS, (symengine.pi, symengine.E, symengine.true, symengine.false), strict=True))
 
     @cached_property
     def operations(self) -> dict[str, Any]:
-        """What an expression is made of."""
+        """The operations an expression can contain."""
         import symengine
 
         names = ("Add", "Mul", "Pow", *(n for n in serial._OPERATIONS if n[0].islower()), "Abs", "Max", "Min")

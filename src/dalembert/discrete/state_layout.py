@@ -13,7 +13,7 @@ from ..waist.layout import Layout, Segment, segments
 def state_layout(system: Any, velocities: Sequence[Sequence[str]] = ()) -> Layout:
     """The layout of a step of a System or a DiscreteSystem; `velocities` are lists of unknowns, one per coordinate each.
 
-    What a step does not contain is no harm: names are always looked for among those that there are.
+    Names that a step does not contain do no harm: lookups are restricted to the names of the step.
     """
     q = tuple(system.coordinates)
     owners = [c.owner for c in q]
@@ -35,7 +35,7 @@ def state_layout(system: Any, velocities: Sequence[Sequence[str]] = ()) -> Layou
 
 
 def velocity_columns(layout: Layout, coordinates: Sequence[Coordinate], names: Sequence[str]) -> list[int | None]:
-    """For each name the number of the coordinate whose velocity within the step it is; None of anything else."""
+    """For each name the number of the coordinate whose velocity within the step it is; None for other names."""
     offset: dict[str, int] = {}
     for i, c in enumerate(coordinates):
         offset.setdefault(c.owner, i)

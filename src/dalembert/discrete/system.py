@@ -1,6 +1,6 @@
 """What a discrete mechanical system is: L_d(q0, q1), discrete forces, variations and discrete kinematic constraints.
 
-With entropies it is a thermomechanical one: L_d(q0, q1, S0, S1), friction told apart from external forces, and a law
+With entropies it is a thermomechanical one: L_d(q0, q1, S0, S1), friction separate from external forces, and a law
 rho_d(q0, q1, S0, S1) = 0 for every entropy. `discretise` makes one from a `System`.
 """
 
@@ -60,7 +60,7 @@ class DiscreteSystem:
     system: System | None = field(compare=False)
     """The system it was made from, if any."""
     interior: tuple[Any, ...] = ()
-    """Fractions of the step at which there are positions of the step's own, with respect to which L_d is stationary."""
+    """Fractions of the step at which interior positions lie, with respect to which L_d is stationary."""
     force_interior: tuple[Fast, ...] = ()
     """The discrete force on each interior position, coordinate by coordinate."""
     entropies: tuple[Entropy, ...] = ()
@@ -70,9 +70,9 @@ class DiscreteSystem:
     friction_minus: tuple[tuple[Fast, ...], ...] = ()
     friction_plus: tuple[tuple[Fast, ...], ...] = ()
     principle: Principle = DEFAULT
-    """How its constraints act: as those of the system it was made from, otherwise by the one-forms it was given."""
+    """The principle of its constraints: that of the system it was made from, otherwise by the given one-forms."""
     given: Typed = field(default=PLAIN, compare=False)
-    """The decimals and fractions it was given itself, without a system."""
+    """The decimals and fractions given directly, without a system."""
 
     def __init__(
         self,
@@ -158,7 +158,7 @@ class DiscreteSystem:
         return Matrix([[self.read(e) for e in row] for row in step_matrix(self)])
 
     def expressions(self) -> tuple[Fast, ...]:
-        """Everything it consists of."""
+        """All its expressions."""
         rubs = [f for side in (self.friction_minus, self.friction_plus) for row in side for f in row]
         forces = (*self.external_minus, *self.external_plus, *self.force_interior, *rubs)
         rows = [a for row in self.variations for a in row]
@@ -191,11 +191,11 @@ class DiscreteSystem:
 
     @property
     def typed(self) -> Typed:
-        """The decimals and fractions that were given, as which numbers are printed."""
+        """The decimals and fractions that were given; numbers are printed in this form."""
         return self.given if self.system is None else self.system.typed
 
     def read(self, expression: Fast) -> Expr:
-        """One of the expressions of this system, as SymPy; a fraction too long to be read is a decimal."""
+        """One of the expressions of this system, as SymPy; a very long fraction becomes a decimal."""
         slots = [s for q in (*self.coordinates, *self.entropies) for s in (q, q.dot, q.at(0), q.at(1))]
         whole = slow(expression, [*slots, *self.parameters, time, step])
         long = [r for r in whole.atoms(Rational) if r.q > LONGEST]
@@ -223,7 +223,7 @@ def _listed(**given: Any) -> Iterator[tuple[Any, ...]]:
 
 
 def check_keys(given: Any, q: Sequence[Coordinate], role: str) -> None:
-    """What is given for coordinates is {coordinate: expression}."""
+    """Raise a ModelError unless the argument is {coordinate: expression}."""
     if not (given is None or isinstance(given, Mapping)):
         raise ModelError(f"{role}: got {told(given)}. Expected {{{q[0]}: expression}}.")
     for key in given or {}:
@@ -267,7 +267,7 @@ def _shares(given: Any, q: Sequence[Coordinate], S: Sequence[Entropy], role: str
 
 
 def _all_forces(minus: Any, plus: Any, friction_minus: Any, friction_plus: Any) -> dict[str, Any]:
-    """The fields of forces: external ones, friction for each entropy, and what they are together."""
+    """The fields of forces: external ones, friction for each entropy, and their sum."""
 
     def whole(external: Any, friction: Any) -> tuple[Fast, ...]:
         return tuple(sum(rubs, start=f) for f, *rubs in zip(external, *friction, strict=True))
@@ -300,7 +300,7 @@ def discretise(system: System, map: Discretisation) -> DiscreteSystem:
     system = system_of(system, "discretise", groups=True)
     if hasattr(map, "check"):
         map.check(system)
-    # Entropies are carried through the rule as coordinates are: psi acts on Q and on each of them.
+    # The rule treats entropies as coordinates: psi acts on Q and on each of them.
     q, whole = system.coordinates, (*system.coordinates, *system.entropies)
     check_map(map, [c.name for c in q], [c.name for c in system.entropies])
     t, h = fast(time), fast(step)
@@ -373,6 +373,6 @@ def _discrete_forces(system: System, map: Discretisation, force: Sequence[Any]) 
         ])  # fmt: skip
         return sum(f(position, velocity, instant) * d for f, d in zip(densities, moved[:n], strict=True))
 
-    still = dict.fromkeys(displacements, 0)  # branches of kinked forces keep a displacement in sight otherwise
+    still = dict.fromkeys(displacements, 0)  # otherwise a displacement remains in the branches of kinked forces
     forces = tuple(from_start(substitute(f, still), q) for f in gradient(_applied(map, work, whole), displacements))
     return forces[:n], forces[n : 2 * n], forces[2 * n :]

@@ -1,4 +1,4 @@
-"""A figure of a run: where it goes, how its coordinates move, what it keeps."""
+"""A figure of a run: path, coordinates, energy, and a fourth quantity."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ if TYPE_CHECKING:
 
 COLOURS = ("#1b4f72", "#c0392b", "#1e8449", "#b9770e", "#6c3483", "#117a65", "#7b241c", "#34495e")
 SHOWN = 25
-"""Lanes drawn at most; more would be one blot."""
+"""Largest number of lanes drawn; more would be illegible."""
 
 
 def plot(run: Trajectory, path: str | Path | None = None) -> Figure:
     """Four panels: the path, the coordinates, the energy, and temperatures, multipliers or velocities.
 
-    A run that ended early is drawn as far as it was computed, and the title says why; without steps there is only that.
+    A run that ended early is drawn as far as it was computed, and the title gives the reason; without steps, only text.
     """
     from matplotlib import rc_context
     from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -60,7 +60,7 @@ def plot(run: Trajectory, path: str | Path | None = None) -> Figure:
 
 
 def checked_target(path: str | Path) -> Path:
-    """The path of a picture, if one can be drawn under its name."""
+    """The path of a picture; an error if the format of its name is not supported."""
     from matplotlib.backend_bases import FigureCanvasBase
 
     known = FigureCanvasBase.get_supported_filetypes()
@@ -85,7 +85,7 @@ def _title(run: Trajectory) -> str:
 
 
 def _without_steps(run: Trajectory) -> str:
-    """What to say in place of curves: why there are none, and where the run begins."""
+    """The text in place of curves: why there are none, and where the run begins."""
     done = int((run.codes[:, 1] - run.begin).max())
     alone = (
         f"{done} steps were computed, and every={run.every} records none of them" if done else "no steps were asked for"
@@ -97,7 +97,7 @@ def _without_steps(run: Trajectory) -> str:
 
 
 def _drawn(run: Trajectory) -> list[Any]:
-    """What is drawn of a position: coordinates, and of a rotation the third axis of the body in space."""
+    """The quantities drawn of a position: coordinates, and for a rotation the third axis of the body in space."""
     found: list[Any] = []
     for f in factors(run.system.coordinates):
         found += [f[0, 2], f[1, 2], f[2, 2]] if isinstance(f, Rotation) else [f.coordinate]

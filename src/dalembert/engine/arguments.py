@@ -1,4 +1,4 @@
-"""What is handed to compiled code, checked in one place: it reads and writes memory by address and looks at nothing itself."""
+"""Checks of everything passed to compiled code, which accesses memory by address and checks nothing itself."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ _LARGEST = 2**63 - 1
 class Lanes:
     """The arrays of some motions that a compiled run advances in place, one row each.
 
-    carry:       what is carried from step to step
-    parameters:  the parameters, which are only read
+    carry:       values kept from step to step
+    parameters:  the parameters, read only
     status:      code, last valid step, Newton iterations, corrections
-    residual:    the relative residual of a search that failed
+    residual:    the relative residual of a failed search
     """
 
     carry: Array
@@ -39,13 +39,13 @@ class Lanes:
 
     @classmethod
     def begun(cls, carry: Array, parameters: Array) -> Lanes:
-        """Lanes of which no step has been made."""
+        """Lanes before their first step."""
         count = len(carry)
         return cls(carry, parameters, np.zeros((count, STATUS_WIDTH), dtype=_INTEGER), np.full(count, np.nan))
 
 
 class Memory(NamedTuple):
-    """An array that compiled code gets: how it must be made, and whether it is written."""
+    """An array passed to compiled code: its required type and shape, and whether it is written."""
 
     role: str
     array: Array
@@ -55,7 +55,7 @@ class Memory(NamedTuple):
 
 
 def check_search(search: Search) -> tuple[float, float, int]:
-    """What ends a search as compiled code takes it."""
+    """The end conditions of a search, checked and converted for compiled code."""
     tolerance, most = search.tolerance, search.max_iterations
     check_numbers(tolerance=tolerance)
     if not 0 < tolerance < float("inf"):
@@ -66,7 +66,7 @@ def check_search(search: Search) -> tuple[float, float, int]:
 
 
 def run_addresses(stepmap: StepMap, group: Lanes, out: Array) -> list[int]:
-    """The addresses of the arrays of a run, once they are what the time loop of a step map takes them for."""
+    """The addresses of the arrays of a run, after a check of the types and shapes that the time loop assumes."""
     carry, parameters, status, residual = group.carry, group.parameters, group.status, group.residual
     lanes, rows = _length(carry, 0), _length(out, 1)
     width = len(stepmap.state) + len(stepmap.outputs)
@@ -83,7 +83,7 @@ def run_addresses(stepmap: StepMap, group: Lanes, out: Array) -> list[int]:
 
 
 def check_numbers(**given: Any) -> list[float]:
-    """Real numbers, such as the step, as compiled code takes them."""
+    """Real numbers, such as the step, checked and converted for compiled code."""
     for name, value in given.items():
         if isinstance(value, bool) or not isinstance(value, float | int | np.floating | np.integer):
             raise StartError(f"a compiled function: {name} = {value!r}. Expected a number.")
@@ -91,14 +91,14 @@ def check_numbers(**given: Any) -> list[float]:
 
 
 def check_extent(extent: Extent, closing: bool, row: int, rows: int) -> list[int]:
-    """Numbers of steps and records as compiled code takes them, once none is written outside the records."""
+    """Numbers of steps and records for compiled code, after a check that no record is written outside the array."""
     begin, steps, every = extent.begin, extent.steps, extent.every
     if not isinstance(closing, bool | np.bool_):
         raise StartError(f"a compiled run: closing = {closing!r}. Expected True or False.")
     for name, value, least in (("begin", begin, 0), ("steps", steps, 0), ("every", every, 1), ("row", row, 0)):
         if isinstance(value, bool) or not least <= _whole(value) <= _LARGEST:
             raise StartError(f"a compiled run: {name} = {value!r}. Expected a whole number from {least} to 2^63 - 1.")
-    begin, steps, every, row = (operator.index(n) for n in (begin, steps, every, row))  # of NumPy's, sums may overflow
+    begin, steps, every, row = (operator.index(n) for n in (begin, steps, every, row))  # NumPy integers may overflow
     end = begin + steps + bool(closing)
     if end > _LARGEST:
         raise StartError(f"a compiled run: it would end at step {end}. Steps are counted up to 2^63 - 1.")
@@ -109,7 +109,7 @@ def check_extent(extent: Extent, closing: bool, row: int, rows: int) -> list[int
 
 
 def _whole(value: Any) -> int:
-    """A whole number as it is; -1 for anything else."""
+    """The value itself if it is a whole number; -1 for anything else."""
     try:
         return operator.index(value)
     except TypeError:
@@ -132,7 +132,7 @@ def map_addresses(stepmap: StepMap, inputs: Array, parameters: Array, out: Array
 
 
 def _length(array: Any, axis: int) -> int:
-    """How long an array is, if it is one that has such an axis."""
+    """The length of an array along an axis; 0 if it has no such axis or is no array."""
     return array.shape[axis] if isinstance(array, np.ndarray) and array.ndim > axis else 0
 
 
@@ -153,7 +153,7 @@ def _is_usable(a: Array, written: bool) -> bool:
 
 
 def _difference(stepmap: StepMap, m: Memory) -> str:
-    """What is wrong with an array, in words."""
+    """The error text for an array of the wrong type, shape or layout."""
     a = m.array
     expected = f"Expected an array of {m.kind} of shape {m.shape}"
     if type(a) is not np.ndarray:
@@ -170,7 +170,7 @@ def _difference(stepmap: StepMap, m: Memory) -> str:
 
 
 def _check_apart(stepmap: StepMap, memories: Sequence[Memory], addresses: Sequence[int]) -> None:
-    """Compiled code takes it that what it writes overlaps nothing else."""
+    """Compiled code assumes that arrays it writes overlap no others."""
     spans = sorted((at, at + m.array.nbytes, m) for at, m in zip(addresses, memories, strict=True) if m.array.nbytes)
     for (_, end, m), (begin, _, other) in pairwise(spans):
         if begin < end and (m.written or other.written):
@@ -178,7 +178,7 @@ def _check_apart(stepmap: StepMap, memories: Sequence[Memory], addresses: Sequen
 
 
 def reals(given: Any, role: str, columns: int) -> Array:
-    """A table of numbers as compiled code takes it; what is not made of real numbers is refused, not converted."""
+    """A table of numbers for compiled code; entries that are not real numbers are refused, not converted."""
     if isinstance(given, np.ma.MaskedArray) and np.ma.is_masked(given):
         raise StartError(f"{role}: some entries are masked. Give numbers, or leave the rows out.")
     try:

@@ -1,4 +1,4 @@
-"""Object code kept on disk, so that the second process need not compile.
+"""Object code cached on disk, so that later processes need not compile.
 
 Whoever can write into the folder decides what this process executes. So nothing is read from, or written to, a folder that
 others own, can write or can replace, and no file is loaded but a regular one of this user with the checksum of what was
@@ -19,13 +19,13 @@ from functools import cache
 from pathlib import Path
 
 MEGABYTES = 256
-"""What the folder may hold; DALEMBERT_CACHE_SIZE is another number of megabytes."""
+"""Largest size of the folder; DALEMBERT_CACHE_SIZE sets another, in megabytes."""
 
 TEMPORARY = ".writing-"
-"""How the names of files begin that are being written."""
+"""Prefix of the names of files that are being written."""
 
 POSIX = os.name == "posix"
-"""Elsewhere owners and modes mean something else, and nothing is kept."""
+"""Other systems have different owners and modes: there nothing is cached."""
 
 if POSIX:
     import fcntl
@@ -35,16 +35,16 @@ if POSIX:
     _WRITE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 
 _LINKS = 40
-"""Links on the way to the folder, after which they are taken for a circle."""
+"""Number of symbolic links in the path beyond which they are assumed to form a cycle."""
 
 _FORMAT = b"dalembert object code 2\n"
 
 _told: set[str] = set()
-"""The folders about which a warning was given."""
+"""Folders for which a warning has been issued."""
 
 
 _room: dict[str, int] = {}
-"""How much this process may write into a folder before it looks again how full it is."""
+"""Bytes this process may write into a folder before its size is determined again."""
 
 
 class _Refused(Exception):
@@ -62,7 +62,7 @@ def folder() -> Path | None:
     base = os.environ.get("XDG_CACHE_HOME", "")
     if not os.path.isabs(base):
         home = os.environ.get("HOME") or os.path.expanduser("~")
-        base = os.path.join(home, ".cache") if os.path.isdir(home) else ""  # a home that is missing is not made
+        base = os.path.join(home, ".cache") if os.path.isdir(home) else ""  # a missing home is not created
     return Path(base, "dalembert") if os.path.isabs(base) else None
 
 
@@ -78,7 +78,7 @@ def limit() -> int:
 
 @cache
 def engine_digest() -> str:
-    """A digest of the source that makes machine code, so that no code of another version is ever loaded."""
+    """A digest of the source that generates machine code, so that code of another version is never loaded."""
     digest, here = hashlib.sha256(), Path(__file__).parent
     for source in sorted([*here.rglob("*.py"), *(here.parent / "waist").glob("*.py"), here.parent / "symbolic.py"]):
         digest.update(source.read_bytes())
@@ -86,7 +86,7 @@ def engine_digest() -> str:
 
 
 def key(*parts: str) -> str:
-    """The name under which something that depends on all of `parts` is kept."""
+    """The name of a cache entry that depends on all of `parts`."""
     digest = hashlib.sha256(engine_digest().encode())
     for part in parts:
         text = part.encode("utf-8", "surrogatepass")
@@ -95,20 +95,20 @@ def key(*parts: str) -> str:
 
 
 def fetch(name: str) -> bytes | None:
-    """What was kept under a name, or None; damaged files count as absent."""
+    """The cached code of a name, or None; damaged files count as absent."""
     with suppress(OSError), _opened(make=False) as home:
         return None if home is None else _read(home, name)
     return None
 
 
 def keep(name: str, code: bytes) -> None:
-    """Keep object code; a disk that refuses is no reason to fail."""
+    """Cache object code; errors of the disk are ignored."""
     with suppress(OSError), _opened(make=True) as home:
         if home is not None and len(code) <= limit():
             _write(home, name, _FORMAT + _check(name, code) + code)
             where, most = str(folder()), limit()
             _room[where] = _room.get(where, 0) - len(code)
-            if _room[where] < 0:  # a look at all entries takes longer than writing one
+            if _room[where] < 0:  # listing all entries takes longer than writing one
                 _room[where] = min(_tidy(home, most), most // 16)
 
 
@@ -142,8 +142,8 @@ def _opened(make: bool) -> Iterator[int | None]:
 
 
 def _make(path: Path) -> None:
-    """Make the folder and what is missing above it, for this user alone."""
-    with suppress(FileNotFoundError):  # what is missing is looked at once it is there
+    """Create the folder and its missing parents, for this user alone."""
+    with suppress(FileNotFoundError):  # a missing folder is checked after it is created
         _check_way(path)
     for part in (*reversed(path.parents), path):
         if not part.exists():
@@ -152,7 +152,7 @@ def _make(path: Path) -> None:
 
 
 def _trusted_folder(path: Path) -> int:
-    """The folder, opened; its owner and mode are those of what is open, whatever the path leads to later."""
+    """The folder, opened; owner and mode are those of the open descriptor, even if the path changes later."""
     try:
         if stat.S_ISLNK(os.lstat(path).st_mode):
             raise _Refused("it is a link")
@@ -218,7 +218,7 @@ def _is_private(found: os.stat_result) -> bool:
 
 
 def _read(home: int, name: str) -> bytes | None:
-    """The code of an entry, if the open file is one of ours and holds what was kept under that name."""
+    """The code of an entry, if the open file belongs to this user and its checksum matches that name."""
     try:
         file = os.open(name, _READ, dir_fd=home)
     except FileNotFoundError:
@@ -238,7 +238,7 @@ def _read(home: int, name: str) -> bytes | None:
             return None
         stored = b"".join(iter(lambda: os.read(file, 2**20), b""))
         with suppress(OSError):
-            os.utime(file)  # the oldest used are removed first
+            os.utime(file)  # the least recently used are removed first
     except _Refused as why:
         _warn_of(name, str(why))
         return None
@@ -249,12 +249,12 @@ def _read(home: int, name: str) -> bytes | None:
 
 
 def _write(home: int, name: str, content: bytes) -> None:
-    """Write an entry under a name of its own, then give it its name: whoever reads meets all of it or nothing."""
+    """Write an entry under a temporary name, then rename it: readers see the complete entry or none."""
     temporary = f"{TEMPORARY}{secrets.token_hex(8)}"
     file = os.open(temporary, _WRITE, 0o600, dir_fd=home)
     try:
         with suppress(OSError):
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)  # says that its writer is alive
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)  # shows that its writer is alive
         left = memoryview(content)
         while left:
             left = left[os.write(file, left) :]
@@ -268,9 +268,9 @@ def _write(home: int, name: str, content: bytes) -> None:
 
 
 def _tidy(home: int, most: int) -> int:
-    """Remove what killed processes left half written and, if there is more than the limit, what was used longest ago.
+    """Remove partial files of killed processes and, above the limit, the least recently used entries.
 
-    Gives the room that is left.
+    Returns the bytes left below the limit.
     """
     entries = []
     with os.scandir(home) as listed:
@@ -282,7 +282,7 @@ def _tidy(home: int, most: int) -> int:
                 elif stat.S_ISREG(found.st_mode) and _is_entry(entry.name):
                     entries.append((found.st_mtime_ns, found.st_size, entry.name))
     total = sum(size for _, size, _ in entries)
-    aim = most - most // 8 if total > most else most  # some room, so that not every entry has to make its own
+    aim = most - most // 8 if total > most else most  # leaves room, so that not every new entry causes a removal
     for _, size, name in sorted(entries):
         if total <= aim:
             break

@@ -1,10 +1,10 @@
-"""Whether what a search found is the solution that continues the motion, and the way to that solution if in doubt.
+"""Whether the solution found by a search continues the motion, and continuation in h to the right one if in doubt.
 
-The solution that continues the motion is the one that is reached when h grows from zero. A search is in no doubt if it began
+The solution that continues the motion is the one reached when h grows from zero. A search is not in doubt if it began
 close to its end, or if it contracted well from a guess that earlier solutions determine. Otherwise the step is solved with
 a fraction of h, from the last solution, and the fraction is extended, each search beginning at the solution before. If that
-leads to the full h, it leads to the solution; if it does not, however small the fractions, the branch of solutions ends
-before h, and whatever was found lies on another one.
+reaches the full h, it has found the solution; if it does not, however small the fractions, the branch of solutions ends
+before h, and any solution found lies on another branch.
 """
 
 from __future__ import annotations
@@ -22,25 +22,25 @@ if TYPE_CHECKING:
     from .newton import Newton
 
 CLOSE = 4e-3
-"""A search whose relative residual is never above this does not get from one solution to another."""
+"""A search whose relative residual is never above this does not move from one solution to another."""
 
 MARGIN = 8.0
-"""A search is trusted if K times what the unknowns change by from step to step is below 2/MARGIN; for K see `_doubt_guess`."""
+"""A search is trusted if K times the change of the unknowns from step to step is below 2/MARGIN; K: see `_doubt_guess`."""
 
 FIRST_STRIDE, SHORTEST = 2.0**-4, 2.0**-16
-"""Fractions of h by which a solution is continued: at first; and when its branch counts as ended."""
+"""Fractions of h by which a solution is continued: the first; and the one below which its branch counts as ended."""
 
 SHORT = 2.0**-6
-"""Fraction of h below which the first search of a continuation need not contract well: nothing but momenta matters there."""
+"""Fraction of h below which the first search of a continuation need not contract well: there the momenta determine it."""
 
 TURN = 0.4
-"""In a continuation, a solution may be off the line through the last two by this part of what the unknowns changed by."""
+"""In a continuation, a solution may deviate from the line through the last two by this part of the change of the unknowns."""
 
 MISSED = 0.3
 """A step from the last solution may miss the new one by this part of the distance between them."""
 
 PLAIN, CONTINUED, DONE = 0, 1, 2
-"""A search with the full h; with fractions of it; none any more."""
+"""A search with the full h; with fractions of it; no further search."""
 
 
 class Continuation:
@@ -56,7 +56,7 @@ class Continuation:
         self.base, self.found, self.before, self.guess = (e.local(self.n) for _ in range(4))
 
     def begin(self) -> None:
-        """The first search is with the full h, from the extrapolated solutions or, without any, from the block's own guess."""
+        """Prepare the first search: full h, from the extrapolated solutions or, without any, from the block's own guess."""
         e = self.e
         e.store(self.phase, PLAIN)
         e.store(self.fraction, e.real(1.0))
@@ -70,18 +70,18 @@ class Continuation:
             self.history.extrapolate(self.substep, self.offset, self.newton.x, self.n)
 
     def known(self) -> dict[str, Handle]:
-        """What a search knows: all that the step knows, with the present fraction of h."""
+        """The known values of a search: those of the step, with the present fraction of h."""
         e, known = self.e, dict(self.given)
         if self.depends:
             known[STEP_NAME] = e.arithmetic("mul", e.load(self.fraction), known[STEP_NAME])
         return known
 
     def ended(self) -> Handle:
-        """Whether there is no further search to make."""
+        """Whether no further search is needed."""
         return self.e.integer_compare("eq", self.e.load(self.phase), DONE)
 
     def judge(self) -> None:
-        """After a search: accept what it found, or prepare the next one."""
+        """After a search: accept its solution, or prepare the next search."""
         e, doubt = self.e, self.newton.doubt
         plain = e.integer_compare("eq", e.load(self.phase), PLAIN)
         found = e.integer_compare("eq", e.load(self.code), 0)
@@ -110,7 +110,7 @@ class Continuation:
             self._predict()
 
     def _predict(self) -> None:
-        """Begin the next search on the straight line through the last two solutions, if there are two."""
+        """Start the next search on the straight line through the last two solutions, if there are two."""
         e, n = self.e, self.n
         self._copy(self.base, self.guess)
         with e.when(self._has_direction()):
@@ -125,7 +125,7 @@ class Continuation:
         return self.e.compare("lt", self.e.real(0.0), self.e.load(self.earlier))
 
     def _doubt_turn(self) -> None:
-        """Doubt a solution that was not near where the last two lead, compared with how they and it differ."""
+        """Doubt a solution far from the line through the last two, relative to the differences between the three."""
         e, n = self.e, self.n
         off, count = e.local(1), e.local(1)
         e.store(off, e.real(0.0))
@@ -139,12 +139,12 @@ class Continuation:
                 e.store(off, e.arithmetic("add", e.load(off), e.arithmetic("div", missed, unit)))
                 e.store(count, e.arithmetic("add", e.load(count), e.real(1.0)))
         turned = e.compare("lt", e.arithmetic("mul", e.real(TURN), e.load(count)), e.load(off))
-        long = e.compare("le", e.real(SHORT), e.load(self.stride))  # a kink stays one, however short the stride
+        long = e.compare("le", e.real(SHORT), e.load(self.stride))  # a kink turns by as much, however short the stride
         with e.when(e.both(turned, long)):
             e.store(self.newton.doubt, 1)
 
     def _judge_alone(self, found: Handle) -> None:
-        """A block without h in it is not continued; a search that failed is begun once more from the block's own guess."""
+        """A block without h is not continued; a failed search is repeated once from the block's own guess."""
         e = self.e
         again = e.both(e.opposite(found), e.integer_compare("eq", e.load(self.own), 0))
         with e.when(e.opposite(again)):
@@ -155,13 +155,13 @@ class Continuation:
             self._own_guess(self.newton.x)
 
     def _begins(self) -> Handle:
-        """Whether this is the beginning of a continuation, with so short a step that momenta alone determine the solution."""
+        """Whether a continuation starts here, with a step so short that momenta alone determine the solution."""
         e = self.e
         nothing = e.compare("eq", e.load(self.reached), e.real(0.0))
         return e.both(nothing, e.compare("lt", e.load(self.fraction), e.real(SHORT)))
 
     def _leave_plain(self) -> None:
-        """Begin with a fraction of h, from the last solution."""
+        """Start a continuation: a fraction of h, from the last solution."""
         e, n = self.e, self.n
         e.store(self.phase, CONTINUED)
         e.store(self.failure, e.load(self.code))
@@ -179,7 +179,7 @@ class Continuation:
             self.e.store(cell, self.e.real(value))
 
     def _extend(self) -> None:
-        """Go on from the solution that was found, with twice the stride once there are two to tell the direction."""
+        """Continue from the solution found, with twice the stride once two solutions give a direction."""
         e, reached = self.e, self.e.load(self.fraction)
         longer = e.arithmetic("mul", e.real(2.0), e.load(self.stride))
         e.store(self.stride, e.select(e.compare("lt", e.real(0.0), e.load(self.reached)), longer, e.load(self.stride)))
@@ -191,8 +191,8 @@ class Continuation:
             e.store(self.phase, DONE)
 
     def _shorten(self) -> None:
-        """Halve the stride. Where that does not help, the branch has ended; or it could not even be begun: then begin
-        with the block's own guess, and if that is of no use either, what was found is all there is."""
+        """Halve the stride. At the shortest one the branch has ended; or no solution on it was found: then restart from
+        the block's own guess, and if that fails too, keep the result of the first search."""
         e = self.e
         stride = e.arithmetic("mul", e.real(0.5), e.load(self.stride))
         e.store(self.stride, stride)
@@ -211,13 +211,13 @@ class Continuation:
                     e.store(self.code, Status.OTHER_BRANCH)
 
     def _doubt_guess(self) -> None:
-        """Doubt a solution if there may be another one where earlier solutions lead.
+        """Doubt a solution if there may be another one near the extrapolation of earlier solutions.
 
         Newton's first step s leaves an error of about K s^2 / 2, K the curvature of the equations; within 1/K of where it
         began there is no other solution (Kantorovich). The solution that continues the motion must be expected well within:
-        no farther away than the unknowns change from step to step. A first step that is longer than them is in doubt by
-        itself. And a step from the last solution, with the last matrix, must lead near the new one: then the equations are
-        nearly linear between the two. All is measured in units of what each unknown changes by.
+        no farther away than the unknowns change from step to step. A first step longer than these changes is a reason for
+        doubt by itself. And a step from the last solution, with the last matrix, must end near the new one: then the
+        equations are nearly linear between the two. All lengths are in units of the change of each unknown.
         """
         e, n, newton = self.e, self.n, self.newton
         error, stride, count, missed, apart = (e.local(1) for _ in range(5))

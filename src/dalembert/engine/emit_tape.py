@@ -1,4 +1,4 @@
-"""Tapes played on an emitter: each operation becomes code where its level says."""
+"""Emits the operations of tapes, each in the loop of its level."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def loaded(e: Emitter, names: Sequence[str], array: Array, base: Index) -> dict[
 
 
 def play(e: Emitter, t: Tape, known: Mapping[str, Handle], level: int, done: dict[int, Handle]) -> None:
-    """Emit the operations of a tape up to a level that are not done yet."""
+    """Emit the operations of a tape up to a level that are not emitted yet."""
     for k, operation in enumerate(t.operations):
         if operation.level <= level and k not in done:
             done[k] = _operation(e, operation, known, done)
@@ -54,7 +54,7 @@ def _operation(e: Emitter, o: Operation, known: Mapping[str, Handle], done: Mapp
 def results(
     e: Emitter, t: Tape, known: Mapping[str, Handle], done: dict[int, Handle], which: slice = slice(None)
 ) -> list[Handle]:
-    """Results of a tape, emitting here whatever they need that is not done yet."""
+    """Results of a tape; operations they need that are not emitted yet are emitted here."""
     wanted = t.results[which]
     needed, waiting = set(), [k for k in wanted if k not in done]
     while waiting:

@@ -1,6 +1,6 @@
-"""The small language in which the loops are written once; a back end prints it as LLVM IR (or CUDA C).
+"""The interface in which the loops are written once; a back end prints them as LLVM IR (or CUDA C).
 
-Values are handles (text in the target language): reals, integers and conditions. What changes lives in arrays; a `cell`
+Values are handles (text in the target language): reals, integers and conditions. Variables are stored in arrays; a `cell`
 is an array of one. A Python integer may stand wherever an index is expected.
 """
 
@@ -27,7 +27,7 @@ class Emitter(ABC):
     """Arithmetic, loops, branches and local arrays; the back ends differ only in how they print these."""
 
     unroll = 4
-    """Loops of at most this many turns are written out, so that their arrays become registers."""
+    """Loops of at most this many iterations are unrolled, so that their arrays become registers."""
 
     # arithmetic
     @abstractmethod
@@ -81,9 +81,9 @@ class Emitter(ABC):
     @abstractmethod
     def loop(self, begin: Index, end: Index) -> AbstractContextManager[Handle]: ...
 
-    # what follows from these
+    # built from these
     def each(self, begin: Index, end: Index, size: int) -> Iterator[Index]:
-        """The indices begin..end-1 of a loop over an array of `size`: written out if small, a loop otherwise."""
+        """The indices begin..end-1 of a loop over an array of `size`: unrolled if small, a loop otherwise."""
         if size <= self.unroll and isinstance(begin, int) and isinstance(end, int):
             yield from range(begin, end)
         else:
@@ -91,7 +91,7 @@ class Emitter(ABC):
                 yield i
 
     def at(self, row: Index, columns: int, column: Index) -> Index:
-        """The place of (row, column) in a matrix stored by rows."""
+        """The index of (row, column) in a matrix stored by rows."""
         if isinstance(row, int) and isinstance(column, int):
             return row * columns + column
         return self.integer_arithmetic("add", self.integer_arithmetic("mul", row, columns), column)

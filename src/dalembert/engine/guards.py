@@ -1,4 +1,4 @@
-"""Whether a step has left the domain of the model: its guards, looked at as soon as their places are known."""
+"""Whether a step has left the domain of the model: its guards, checked as soon as their places are known."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from .solver import Solver
 
 START = -1
-"""What is known before the first block."""
+"""Number that stands for the time before the first block."""
 
 
 class Guards:
@@ -29,7 +29,7 @@ class Guards:
         self.add(START, known)
 
     def add(self, k: int, known: Mapping[str, int]) -> None:
-        """Take note of what is known after block k; each place is looked at together with the first one."""
+        """Schedule the places that are known after block k; each is checked together with the first place."""
         now = [(g, p) for g, p in self.waiting if free_names([*g.places[0], *p]) <= set(known)]
         self.waiting = [pair for pair in self.waiting if pair not in now]
         if now:
@@ -37,7 +37,7 @@ class Guards:
             self.solver.tapes[f"guards {k}"] = tape([u for g, p in now for u in (*g.places[0], *p)], known)
 
     def check(self, k: int, known: Mapping[str, Handle]) -> None:
-        """If a guard that is due after block k is violated, say so."""
+        """Set the status if a guard that is due after block k is violated."""
         if k not in self.due:
             return
         e = self.solver.e
@@ -50,7 +50,9 @@ class Guards:
 
 
 def _suspect(e: Emitter, kind: str, first: Sequence[Handle], here: Sequence[Handle]) -> Handle:
-    """Whether a term is out of bounds. What is not a number is not: it belongs to a branch that is not taken."""
+    """Whether a term is out of bounds. NaN is not: it belongs to a branch that is not taken."""
+    if kind == "same":
+        return e.either(e.compare("lt", here[0], first[0]), e.compare("lt", first[0], here[0]))
     if kind != "nonzero":
         return e.compare("le", here[0], e.real(TINY)) if kind == "positive" else e.compare("lt", here[0], e.real(0.0))
     if len(here) == 1:
@@ -65,7 +67,7 @@ def _vanishes(e: Emitter, here: Sequence[Handle]) -> Handle:
 
 
 def _through_zero(e: Emitter, first: Sequence[Handle], here: Sequence[Handle]) -> Handle:
-    """Whether the straight way between two places leads through the point where all terms vanish."""
+    """Whether the straight line between two places passes through the point where all terms vanish."""
     if len(here) == 1:
         return e.truth(True)
     sizes = [e.call("sqrt", _product(e, place, place)) for place in (first, here)]

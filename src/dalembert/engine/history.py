@@ -9,17 +9,17 @@ from ..waist.stepmap import StepMap
 from .emitter import Array, Emitter, Handle, Index
 
 HISTORY = 5
-"""How many earlier solutions are remembered."""
+"""Number of earlier solutions kept."""
 
 
 def history_size(stepmap: StepMap) -> int:
-    """Reals it takes: each substep has a history of its own."""
+    """Size of the history in reals: each substep has its own."""
     return len(stepmap.substeps) * HISTORY * len(stepmap.sought)
 
 
 @dataclass
 class History:
-    """The last solutions of a lane, `count` of which are there, as differences of every order, substep by substep."""
+    """The last solutions of a lane, `count` of them valid, as differences of every order, substep by substep."""
 
     e: Emitter
     stepmap: StepMap
@@ -27,14 +27,14 @@ class History:
     count: Array
 
     def place(self, substep: Index, order: int, j: Index) -> Index:
-        """Where the backward difference of so many steps of unknown j of a substep is kept."""
+        """The index of the backward difference of an order, of unknown j of a substep."""
         n = len(self.stepmap.sought)
         first = self.e.at(substep, HISTORY * n, order * n)
         both = isinstance(first, int) and isinstance(j, int)
         return first + j if both else self.e.integer_arithmetic("add", first, j)  # type: ignore[operator]
 
     def remember(self, known: Mapping[str, Handle], substep: Index = 0) -> None:
-        """Bring the backward differences up to date: each is what the one before it changed by."""
+        """Update the backward differences: each is the change of the one of the order below."""
         e = self.e
         for j, name in enumerate(self.stepmap.sought):
             difference = known[name]

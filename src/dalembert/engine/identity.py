@@ -1,8 +1,8 @@
 """What identifies compiled code: the structure of a StepMap, not the way it is printed.
 
-Printed text does not tell a parameter called `pi` from the number. So an expression is digested node by node: the kind of the
-node, what it holds if it holds something (a name, a number), and the digests of its arguments. All loops are iterative: how
-deeply an expression may be nested is decided here, in words, before anything recursive meets it.
+Printed text does not distinguish a parameter called `pi` from the number. So an expression is digested node by node: the
+kind of the node, its content if it has any (a name, a number), and the digests of its arguments. All loops are iterative:
+expressions nested too deeply are refused here with a message, before any recursive function processes them.
 """
 
 from __future__ import annotations
@@ -23,18 +23,18 @@ LARGEST = 200_000
 """Different functions, sums, products and powers in all expressions of a step."""
 
 _UNORDERED = {"Add", "Mul", "And", "Or", "Max", "Min"}
-"""Nodes whose arguments have no order; SymEngine lists them as they happen to lie in memory."""
+"""Nodes whose arguments have no order; SymEngine lists them in the order of memory addresses."""
 
 
 class Digests:
-    """The digests of expressions, with the depth of each; what occurs twice is digested once."""
+    """The digests of expressions, with the depth of each; repeated subexpressions are digested once."""
 
     def __init__(self, name: str):
         self._name = name
         self._known: dict[Any, tuple[bytes, int]] = {}
 
     def of(self, expression: Fast) -> bytes:
-        """The digest of an expression; a ModelError if it is too deep, or everything together too large."""
+        """The digest of an expression; a ModelError if it is too deep, or all expressions together too large."""
         known = self._known
         waiting: list[tuple[Any, tuple[Any, ...] | None]] = [(expression, None)]
         while waiting:
@@ -62,7 +62,7 @@ class Digests:
 
 
 def _digest(e: Fast, inner: list[tuple[bytes, int]]) -> tuple[bytes, int]:
-    """The digest of a node and its depth, by those of its arguments."""
+    """The digest and depth of a node, from those of its arguments."""
     kind, parts = type(e).__name__, [d for d, _ in inner]
     held = b"" if inner else _held(kind, e)
     told = [kind.encode(), held, *(sorted(parts) if kind in _UNORDERED else parts)]
@@ -71,7 +71,7 @@ def _digest(e: Fast, inner: list[tuple[bytes, int]]) -> tuple[bytes, int]:
 
 
 def _held(kind: str, e: Fast) -> bytes:
-    """What a node without arguments holds, exactly."""
+    """The exact content of a node without arguments."""
     if kind == "Symbol":
         return e.name.encode("utf-8", "surrogatepass")
     if kind == "Dummy":
@@ -82,7 +82,7 @@ def _held(kind: str, e: Fast) -> bytes:
 
 
 def _shape(block: Block | MatrixBlock) -> tuple[int, ...]:
-    """How the expressions of a block are arranged in matrices; nothing, if they are equations."""
+    """The shapes of the matrices of a block; empty for a block of equations."""
     return (len(block.matrix), len(block.sources), block.columns) if isinstance(block, MatrixBlock) else ()
 
 

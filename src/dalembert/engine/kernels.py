@@ -1,6 +1,6 @@
 """The outer loops, written once: lanes, time stepping, recording; and the map applied to points.
 
-They are written against `Emitter`, so that one text serves every back end. The model enters as tapes.
+They are written against `Emitter`, so that one source serves every back end. The model enters as tapes.
 """
 
 from __future__ import annotations
@@ -34,14 +34,14 @@ STATUS_WIDTH = 4
 
 
 def carry_width(stepmap: StepMap) -> int:
-    """Reals a lane carries from step to step: state, what rounding left over, earlier solutions, how many are valid."""
+    """Reals a lane carries from step to step: state, rounding errors, earlier solutions, the number of valid ones."""
     return len(stepmap.state) + len(stepmap.summed) + history_size(stepmap) + 1
 
 
 def emit_run(e: Emitter, stepmap: StepMap) -> None:
     """Advance lanes first..last-1 by `steps` steps from step number `begin`, recording every `every`-th node.
 
-    With `closing` the node after the last step is recorded too. A lane whose status is not 0 is left alone.
+    With `closing` the node after the last step is recorded too. A lane whose status is not 0 is skipped.
     """
     with e.loop(e.argument("first"), e.argument("last")) as lane:
         status = e.array_argument("status")
@@ -75,7 +75,7 @@ def emit_apply(e: Emitter, stepmap: StepMap) -> None:
 
 
 class _Lane:
-    """The life of one lane: load what it carries, step, record, store what it carries."""
+    """The code of one lane: load its carry, step, record, store its carry."""
 
     def __init__(self, e: Emitter, stepmap: StepMap, lane: Handle):
         self.e, self.stepmap, self.lane = e, stepmap, lane
@@ -105,7 +105,7 @@ class _Lane:
         self._store_carry()
 
     def _turn(self, turn: Handle, known: dict[str, Handle], solver: Solver) -> None:
-        """One node: record it, make the step that begins at it, move on."""
+        """One node: record it, make the step that begins at it, advance to the next."""
         e = self.e
         k = e.integer_arithmetic("add", e.argument("begin"), turn)
         known[TIME] = e.arithmetic("add", e.argument("t0"), e.arithmetic("mul", e.as_real(k), e.argument("h")))
@@ -113,7 +113,7 @@ class _Lane:
         due = e.integer_compare("eq", e.load(self.wait), 0)
         with e.when(due):
             self._record(list(loaded(e, self.stepmap.state, self.state, 0).values()), 0)
-        # The last record wants outputs of a step that is not made; without outputs nothing is left to do there.
+        # The last record needs the outputs of a step that is not made; without outputs that step is not computed.
         if self.stepmap.outputs:
             self._step(known, solver, moving, due)
             with e.when(e.opposite(moving)):
@@ -160,13 +160,13 @@ class _Lane:
                 self._record(solver.evaluate("outputs", found), len(self.stepmap.state))
 
     def _kept(self) -> tuple[tuple[Array, Array, int], ...]:
-        """What a step changes: where it is before the step, where it is while the step is made, and its size."""
+        """The arrays a step changes: (before the step, during the step, size)."""
         state = self.state, self.work, len(self.stepmap.state)
         return state, (self.rest, self.work_rest, len(self.stepmap.summed))
 
     def _advance(self, solver: Solver, found: dict[str, Handle], substep: Index, start: tuple[Array, Array]) -> None:
-        """The next state into `work`. What rounding takes from a sum is kept and added to the next one (W. Kahan, Comm. ACM 8,
-        1965): the state is then as if it were summed with twice the digits, and its error a random walk of small steps.
+        """The next state into `work`. The rounding error of a sum is kept and added to the next one (W. Kahan, Comm.
+        ACM 8, 1965): the state is then as accurate as a sum with twice the digits, and its error a random walk of small steps.
         """
         e, (state, rest) = self.e, start
         with e.when(e.integer_compare("eq", e.load(self.code), 0)):
@@ -181,14 +181,14 @@ class _Lane:
             self.history.remember(found, substep)
 
     def _sum(self, before: Handle, h: Handle, rate: Handle, rest: Handle) -> tuple[Handle, Handle]:
-        """before + h rate + rest, and what rounding takes from it."""
+        """before + h rate + rest, and its rounding error."""
         e = self.e
         after = e.arithmetic("add", before, e.call("fma", h, rate, rest))
         change = e.arithmetic("sub", after, before)
         return after, e.arithmetic("add", e.call("fma", h, rate, e.negative(change)), rest)
 
     def _finish(self, k: Handle, solver: Solver) -> None:
-        """Accept the step if it was found and is finite; otherwise note how and where the lane ended."""
+        """Accept the step if it was solved and is finite; otherwise store how and where the lane ended."""
         e, status = self.e, self.e.array_argument("status")
         base = e.integer_arithmetic("mul", self.lane, STATUS_WIDTH)
         with e.when(e.integer_compare("eq", e.load(self.code), 0)):
@@ -201,7 +201,7 @@ class _Lane:
                         e.store(target, e.load(source, j), j)
                 self.history.remembered()
                 e.store(status, e.after(k), e.integer_arithmetic("add", base, 1))
-            with e.when(e.opposite(finite)):  # infinite, or not a number at all
+            with e.when(e.opposite(finite)):  # infinite or NaN
                 e.store(self.code, Status.LEFT_DOMAIN)
                 with e.when(e.compare("eq", size, size)):
                     e.store(self.code, Status.NOT_FINITE)
@@ -217,7 +217,7 @@ class _Lane:
             e.store(e.array_argument("out"), v, e.integer_arithmetic("add", base, column + j))
 
     def _carried(self) -> Iterator[tuple[Array, Index, Handle]]:
-        """What is carried, number by number: where it is, and its place in `carry`."""
+        """The carried numbers one by one: array, index there, and index in `carry`."""
         e, ns, nr = self.e, len(self.stepmap.state), len(self.stepmap.summed)
         base = e.integer_arithmetic("mul", self.lane, carry_width(self.stepmap))
         earlier = self.history.differences, ns + nr, history_size(self.stepmap)
@@ -226,7 +226,7 @@ class _Lane:
                 yield array, i, e.integer_arithmetic("add", e.integer_arithmetic("add", base, offset), i)
 
     def _count_at(self) -> Handle:
-        """The place in `carry` of how many earlier solutions are valid: the last of the lane."""
+        """The index in `carry` of the number of valid earlier solutions: the last entry of the lane."""
         width = carry_width(self.stepmap)
         return self.e.integer_arithmetic("add", self.e.integer_arithmetic("mul", self.lane, width), width - 1)
 

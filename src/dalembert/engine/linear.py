@@ -8,17 +8,17 @@ from typing import NamedTuple
 from .emitter import Array, Emitter, Handle, Index
 
 SINGULAR = 1e-14
-"""Size of a pivot beside that of the products it depends on, divided by n, at which a matrix of size n is called singular."""
+"""A matrix of size n is singular if a pivot is below n times this, relative to the products it depends on."""
 
 DOUBTFUL = 1e-8
-"""Size of a pivot beside that of the terms it is the sum of, at which the rounding of all steps is counted."""
+"""Pivots below this, relative to the terms they are sums of, are compared with the rounding of all steps."""
 
 FLOOR = 1e-6
 """Times the tolerance of Newton's method: the rounding of the largest unknown, below which a row is zero."""
 
 
 ZEROS = 200
-"""More zeros of a matrix than this are stored by a loop: written out, their number grows like the square of the unknowns."""
+"""More zeros of a matrix than this are stored by a loop: unrolled, their code grows like the square of the unknowns."""
 
 
 class Matrix(NamedTuple):
@@ -31,7 +31,7 @@ class Matrix(NamedTuple):
 
 
 def matrix(e: Emitter, n: int) -> Matrix:
-    """Room for a matrix."""
+    """Local arrays for a matrix."""
     return Matrix(n, e.local(n * n), e.local(n), e.local(n, "integer"))
 
 
@@ -50,7 +50,7 @@ def store_entries(e: Emitter, m: Matrix, entries: Mapping[tuple[int, int], Handl
 
 
 def factor(e: Emitter, m: Matrix) -> Handle:
-    """Triangular factors in place, by elimination with scaled partial pivoting; tells whether the matrix is singular."""
+    """Triangular factors in place, by elimination with scaled partial pivoting; returns whether the matrix is singular."""
     n, a = m.n, m.entries
     if n == 1:
         pivot = e.load(a)
@@ -81,11 +81,11 @@ def factor(e: Emitter, m: Matrix) -> Handle:
 
 
 def _has_rounding_for_pivot(e: Emitter, m: Matrix) -> Handle:
-    """Whether a pivot is what rounding leaves of the terms it is the sum of; `a` has the triangular factors.
+    """Whether a pivot is only the rounding error of the terms it is the sum of; `a` has the triangular factors.
 
     u_kk = a_kk - sum l_kj u_jk: every term has the units of row k divided by those of unknown k, so no change of units,
-    of one equation or one unknown alone, changes the verdict. If no pivot is small beside its terms, none is rounding;
-    otherwise the rounding of all steps is counted, since an earlier small pivot enlarges it.
+    of one equation or one unknown alone, changes the verdict. If no pivot is small relative to its terms, none is rounding;
+    otherwise the rounding of all steps is estimated, since an earlier small pivot amplifies it.
     """
     n, a = m.n, m.entries
     good, size = e.local(1), e.local(1)
@@ -104,7 +104,7 @@ def _has_rounding_for_pivot(e: Emitter, m: Matrix) -> Handle:
 
 
 def _compare_with_all_rounding(e: Emitter, n: int, factors: Array, good: Array) -> None:
-    """Set `good` to one if no pivot is what the rounding of all steps before it may make of zero, else to zero.
+    """Set `good` to one if every pivot exceeds the rounding errors that all steps before it may leave, else to zero.
 
     The factors are those of a matrix that differs from the given one by E, at most the unit of rounding times |L||U|. To
     first order u_kk changes by y E z, with y L = 0 left of column k, U z = 0 above row k, and y_k = z_k = 1.
@@ -155,7 +155,7 @@ def solve(e: Emitter, m: Matrix, b: Array, x: Array) -> None:
         return
     for i in e.each(0, n, n):
         e.store(x, e.load(b, e.load(m.order, i)), i)
-    for j in e.each(0, n, n):  # by columns: the updates of one column do not wait for each other
+    for j in e.each(0, n, n):  # by columns: the updates of one column do not depend on each other
         _subtract(e, m, x, j, e.each(e.after(j), n, n))
     for up in e.each(0, n, n):
         j = n - 1 - up if isinstance(up, int) else e.integer_arithmetic("sub", n - 1, up)
@@ -164,7 +164,7 @@ def solve(e: Emitter, m: Matrix, b: Array, x: Array) -> None:
 
 
 def _subtract(e: Emitter, m: Matrix, x: Array, j: Index, rows: Iterable[Index]) -> None:
-    """Take x_j times column j away from some rows."""
+    """Subtract x_j times column j from some rows."""
     known = e.load(x, j)
     for i in rows:
         product = e.arithmetic("mul", e.load(m.entries, e.at(i, m.n, j)), known)
@@ -186,7 +186,7 @@ def add_floors(e: Emitter, m: Matrix, scale: Array) -> None:
     """Compare each row with the terms of the other rows too, in units of the unknowns.
 
     The terms of a row divided by the coefficient of an unknown have the units of that unknown; the largest of these over all
-    rows tells how large the unknown is, and the unknowns together how much of a row is rounding.
+    rows estimates the size of the unknown, and the unknowns together give the rounding error of a row.
     """
     n, unknown, floor = m.n, e.local(m.n), e.local(1)
     for j in e.each(0, n, n):

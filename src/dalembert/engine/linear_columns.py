@@ -82,7 +82,7 @@ def _factors(
 
 
 def _products(e: Emitter, block: MatrixBlock, sources: Sequence[Handle], given: Array, c: Index) -> list[Handle]:
-    """Column c of sources Y; what is known to be zero is left out."""
+    """Column c of sources Y, without terms that are known to be zero."""
     width = len(block.given) // block.columns
     found = []
     for i, row in enumerate(block.sources):

@@ -1,13 +1,13 @@
-"""StepMap -> tapes: common subexpressions shared, every operation placed in the outermost loop it can leave.
+"""StepMap -> tapes: common subexpressions shared, every operation placed in the outermost possible loop.
 
 A tape is a list of operations on numbered values. Each value has a level: RUN (depends on parameters and the step only),
 STEP (also on state and time), or ITERATION (also on the unknowns being sought). Kernels emit each level once per run,
 per step and per Newton iteration.
 
-Coefficients, which are made of numbers, parameters and the step alone, are kept with twice the digits of a double: as a value
-and its rest. Their rounding is the same in every step, so it would act as a slightly different method, one that is neither
-symplectic nor whatever else its exact coefficients make it. What is made of parameters alone has no rest: it is the same
-double wherever it occurs, so its rounding acts as a slightly different parameter.
+Coefficients, which contain only numbers, parameters and the step, are kept with twice the digits of a double: as a
+value and its rest. Their rounding is the same in every step, so it would act as a slightly different method, one that is not
+symplectic and lacks the other properties of the exact coefficients. Expressions of parameters alone have no rest: they
+are the same double wherever they occur, so their rounding acts as a slightly different parameter.
 """
 
 from __future__ import annotations
@@ -54,14 +54,14 @@ class Operation(NamedTuple):
 
 @dataclass
 class Tape:
-    """Operations in the order in which they can be done; `results` are the values asked for."""
+    """Operations in an order in which they can be evaluated; `results` are the values requested."""
 
     operations: list[Operation]
     results: list[int]
 
 
 class _Builder:
-    """Numbers values so that the same operation on the same values is done once."""
+    """Numbers values so that the same operation on the same values is evaluated once."""
 
     def __init__(self, levels: Mapping[str, int]):
         self.levels = levels
@@ -85,7 +85,7 @@ class _Builder:
         return self._number[key]
 
     def _note(self, k: int, o: Operation, level: int) -> None:
-        """Whether value k is a coefficient, and the text of one that is made of parameters alone."""
+        """Store whether value k is a coefficient, and the text of one that contains parameters alone."""
         if o.op == "input":
             if level == RUN or o.args[0] == STEP_NAME:
                 self._fixed.add(k)
@@ -101,7 +101,7 @@ class _Builder:
         return self.put("const", float(value))
 
     def _rational(self, e: Fast) -> int:
-        """A rational number, with what a double leaves of it."""
+        """A rational number, as a double and its rest."""
         nearest = nearest_double(e)
         value = self.constant(nearest)
         if self.exact and isfinite(nearest):
@@ -111,7 +111,7 @@ class _Builder:
         return value
 
     def combine(self, op: str, a: int, b: int) -> int:
-        """a op b, op being add, sub, mul or div; the rests of coefficients are not left out."""
+        """a op b, op being add, sub, mul or div; the rests of coefficients are included."""
         rests = self._rest.get(a), self._rest.get(b)
         if not self.exact or not {a, b} & self._fixed or (a in self._pure and b in self._pure):
             return self.put(op, a, b)
@@ -120,7 +120,7 @@ class _Builder:
         return self._with_rest(op, a, b, rests) if any(r is not None for r in rests) else self.put(op, a, b)
 
     def _with_rest(self, op: str, a: int, b: int, rests: tuple[int | None, int | None]) -> int:
-        """A coefficient and a value that is none: at most one of them has a rest."""
+        """A coefficient and a value that is not one: at most one of them has a rest."""
         put, (ra, rb) = self.put, rests
         if op in ("add", "sub"):
             if ra is None:
@@ -135,11 +135,11 @@ class _Builder:
         return self.combine("mul", self.combine("div", one, b), a)
 
     def _coefficient(self, op: str, a: int, b: int, rests: tuple[int | None, int | None]) -> int:
-        """Two coefficients: the result, and what rounding took from it."""
+        """Two coefficients: the result, and its rounding error."""
         put, (ra, rb) = self.put, rests
         result = put(op, a, b)
         if op in ("add", "sub"):
-            of_b = put("sub", result, a)  # what b, with its sign, added to a
+            of_b = put("sub", result, a)  # the part of b, with its sign, that was added to a
             lost_b = put("sub", b, of_b) if op == "add" else put("neg", put("add", b, of_b))
             rest = put("add", put("sub", a, put("sub", result, of_b)), lost_b)
             rest = put("add", rest, ra) if ra is not None else rest
@@ -184,7 +184,7 @@ class _Builder:
         return total
 
     def value(self, e: Fast) -> int:
-        if e.is_Rational:  # not looked up: SymEngine hashes large numbers alike
+        if e.is_Rational:  # no cache: SymEngine gives large numbers equal hashes
             return self._rational(e)
         key = self.exact, e
         if key not in self._seen:
@@ -221,11 +221,11 @@ class _Builder:
         )
 
     def _sum(self, e: Fast) -> int:
-        """A sum; what rounding has taken from the state variables in it is given back together with its small terms.
+        """A sum; the rounding errors of the state variables in it are added together with its small terms.
 
         Otherwise rounding would have a bias: with h = 0.05 the digits that are cut off from x + h v are those of a fraction
-        with a small denominator, and an angle that grows is cut off at the same digit for thousands of steps. What was taken
-        before is as good as random.
+        with a small denominator, and an angle that grows is cut off at the same digit for thousands of steps. The earlier
+        rounding errors are practically random.
         """
         if all(map(symbol_in, e.args)) or all(self._rest_in(term) is None for term in e.args):
             return self._add(e)
@@ -237,7 +237,7 @@ class _Builder:
         return self.put("add", self.value(total(symbols)), self._with(total(others), taken))
 
     def _rest_in(self, term: Fast) -> int | None:
-        """What rounding has taken from a term that is a state variable, with its number."""
+        """The rounding error of a term that is a state variable, with its number."""
         name = symbol_in(term)
         if not name or rest_of(name) not in self.levels:
             return None
@@ -259,7 +259,7 @@ class _Builder:
             (minus if negative else plus).append(self.value(-term if negative else term))
         if not plus:
             return self.negative(self.fold("add", minus))
-        # Level by level, so that what does not change in an inner loop is added outside it.
+        # Level by level, so that terms that are constant in an inner loop are added outside it.
         total: int | None = None
         for level in (RUN, STEP, ITERATION):
             for sign, group in (("add", plus), ("sub", minus)):
@@ -314,7 +314,7 @@ class _Builder:
         return self.put("call", "pow", self.value(base), self.value(exponent))
 
     def _half_power(self, value: int, n: int) -> int:
-        """value^(n/2) for odd n; where it is negative, the inverse is not kept waiting for the root, and serves all n."""
+        """value^(n/2) for odd n; if n < 0, the division does not depend on the square root, and is shared by all n."""
         root = self.put("sqrt", value)
         if n == 1:
             return root
@@ -338,7 +338,7 @@ class _Builder:
 
     def _piecewise(self, args: Sequence[Fast]) -> int:
         pairs = list(zip(args[::2], args[1::2], strict=True))
-        result = self.constant(float("nan"))  # no branch applies: the expression has no value there
+        result = self.constant(float("nan"))  # no branch applies: the expression is undefined there
         for value, condition in reversed(pairs):
             result = self.put("select", self._condition(condition), self.value(fast(value)), result)
         return result
@@ -374,7 +374,7 @@ def _is_half(e: Fast) -> bool:
 
 
 def tape(expressions: Iterable[Fast], levels: Mapping[str, int], exact: int = 0) -> Tape:
-    """The tape of some expressions; `levels` says at which level each symbol is known.
+    """The tape of some expressions; `levels` has the level at which each symbol is known.
 
     The coefficients of the first `exact` expressions are used with their rests.
 

@@ -1,4 +1,4 @@
-"""StepMap -> callables on arrays: compile once, keep, and call with lanes spread over threads."""
+"""StepMap -> callables on arrays: compile once, cache, and call with lanes distributed over threads."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def _function(kind: str, what: str, emit: Callable[[LLVMEmitter], None], argumen
 
 
 class _Emit:
-    """An emitting function that compares equal to any other: the identity beside it is what the code depends on."""
+    """An emitting function that compares equal to any other: in cache keys the identity next to it decides."""
 
     def __init__(self, emit: Callable[[LLVMEmitter, StepMap], None], stepmap: StepMap):
         self._emit, self._stepmap = emit, stepmap
@@ -59,8 +59,8 @@ class _Emit:
 
 
 def _spread(call: Callable[[int, int], None], lanes: int, work: int) -> None:
-    """Call on ranges of lanes, on all cores if there is enough to do."""
-    cores = 1 if work < 20_000 else min(os.cpu_count() or 1, lanes)  # asking for the number of cores takes a while
+    """Call on ranges of lanes, on all cores if there is enough work."""
+    cores = 1 if work < 20_000 else min(os.cpu_count() or 1, lanes)  # os.cpu_count is slow
     if cores == 1:
         call(0, lanes)
         return
@@ -83,7 +83,7 @@ class Stepper:
         return len(self.stepmap.state) + len(self.stepmap.outputs)
 
     def carry(self, state: Array, seed: Array | None = None) -> Array:
-        """What lanes carry at the beginning: their state (what it lacks is zero), and the solution to expect, if known."""
+        """The carry of lanes at the beginning: their state (missing columns are zero), and the expected solution, if known."""
         lanes, n = len(state), len(self.stepmap.sought)
         if state.ndim != 2 or state.shape[1] > len(self.stepmap.state):
             raise StartError(

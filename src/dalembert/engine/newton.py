@@ -1,14 +1,13 @@
-"""Newton's method for one block: exact Jacobian, used again while it serves, damped where a step makes things worse.
+"""Newton's method for one block: exact Jacobian, reused while convergence is fast, damped where the residual grows.
 
-A step is taken from `old` along `d` to `x`. Looking at x gives the relative residual rho. If it is not finite, or grew
+A step is taken from `old` along `d` to `x`. Evaluation at x gives the relative residual rho. If it is not finite, or grew
 although it is not small, d is halved; otherwise a new d is computed.
 
 With the Jacobian of one iterate kept for the steps that follow (V. E. Shamanskii, Ukr. Math. J. 19, 1967), rho shrinks
-at each of them by the same factor as at the first, where it became rho_1 = theta rho_0. Hence two looks tell what the
-next steps will do: from rho, a step with the old matrix leaves theta rho, one with a new matrix theta^2 rho. A residual
+at each of them by the same factor as at the first, where it became rho_1 = theta rho_0. Hence two evaluations predict
+the next steps: from rho, a step with the old matrix leaves theta rho, one with a new matrix theta^2 rho. A residual
 and a substitution cost far less than a Jacobian and its factors, so the matrix is kept if a few more steps with it are
-enough. The search ends with the step that should leave nothing but rounding error, or what a
-tolerance allows.
+enough. The search ends with the step after which the residual should be rounding error, or below the tolerance.
 """
 
 from __future__ import annotations
@@ -30,22 +29,22 @@ if TYPE_CHECKING:
     from .solver import Solver
 
 KEPT = 3
-"""The matrix is kept if so many more steps with it are enough: they cost what a new matrix costs, or less."""
+"""The matrix is kept if this many more steps with it suffice: they cost no more than a new matrix."""
 
 NEAR = 1e-5
 """Relative residual below which a residual that no longer shrinks is rounding error."""
 
 HALVINGS, DOUBTS = 40, 4
-"""Halvings of a step that leaves the domain; halvings of one after which the residual grew."""
+"""Most halvings of a step that leaves the domain; of a step after which the residual grew."""
 
 
 @dataclass(frozen=True)
 class Ends:
-    """What ends a search, as compiled code has it; see `run_options.Search`.
+    """The end conditions of a search in compiled code; see `run_options.Search`.
 
-    tolerance:  it ends with a step that should leave a relative residual below this, going by how the last one shrank
-    nearly:     and with a step with a new matrix from a relative residual below this: such a step squares it
-    most:       steps at most, before the last
+    tolerance:  the last step is one predicted to leave a relative residual below this, from the rate of the last steps
+    nearly:     or one with a new matrix from a relative residual below this: such a step squares it
+    most:       largest number of steps before the last
     """
 
     tolerance: Handle
@@ -70,7 +69,7 @@ class Newton:
     def run(self, history: History, substep: Index, offset: int) -> None:
         """Search from the extrapolated solutions, whose unknowns of this block begin at `offset`, if there are any.
 
-        What is found is checked, and sought again by continuation if it may be another solution.
+        The solution is checked, and searched again by continuation if it may be a different one.
         """
         e, path = self.e, Continuation(self, history, substep, offset)
         path.begin()
@@ -90,7 +89,7 @@ class Newton:
             rho = e.load(self.rho)
             first = e.integer_compare("eq", e.load(self.looks), 0)
             grew = e.both(e.compare("lt", e.load(self.best), rho), e.compare("lt", e.real(NEAR), rho))
-            # A row of vanishing terms (the heat of a friction that is zero) may look worse all along the way: then go on.
+            # A row of vanishing terms (the heat of a friction that is zero) may seem to grow for any length: then go on.
             grew = e.both(grew, e.integer_compare("lt", e.load(self.halved), DOUBTS))
             back = e.either(e.opposite(finite), e.both(e.opposite(first), grew))
             with e.when(back):
@@ -101,7 +100,7 @@ class Newton:
         self.solver.guards.check(self.k, {**known, **loaded(e, self.block.unknowns, self.x, 0)})
 
     def residual(self, x: Array) -> list[Handle]:
-        """The residual at another place, with what the last search knew."""
+        """The residual at another point, with the known values of the last search."""
         known = {**self.known, **loaded(self.e, self.block.unknowns, x, 0)}
         return results(self.e, self.tape, known, dict(self.played), slice(0, self.n))
 
@@ -132,7 +131,7 @@ class Newton:
         total = e.local(1)
         e.store(total, e.sum([e.call("fabs", v) for v in r]))
         self._measure(r)
-        halved = e.integer_compare("lt", 0, e.load(self.halved))  # then matrix and scale are those of a point given up
+        halved = e.integer_compare("lt", 0, e.load(self.halved))  # matrix and scale are those of a rejected point
         renew = e.either(halved, e.opposite(self._enough(KEPT)))
         with e.when(renew):
             values = results(e, self.tape, known, done, slice(n, None))
@@ -148,7 +147,7 @@ class Newton:
         return e.compare("lt", e.load(total), e.real(float("inf"))), renew
 
     def _note_distance(self) -> None:
-        """Note whether the search has been far from its end, and whether it did not contract there."""
+        """Store whether the search has been far from its end, and whether it failed to contract there."""
         e, theta = self.e, self.e.load(self.theta)
         with e.when(self._is_far(e.load(self.rho))):
             e.store(self.far, 1)
@@ -156,14 +155,14 @@ class Newton:
                 e.store(self.doubt, 1)
 
     def _measure(self, r: list[Handle]) -> None:
-        """The relative residual rho, and theta, what it shrank by."""
+        """The relative residual rho, and theta, its ratio to the one before."""
         e = self.e
         rho = relative_residual(e, r, self.scale)
         e.store(self.rho, rho)
         e.store(self.theta, e.arithmetic("div", rho, e.load(self.best)))
 
     def _enough(self, steps: int) -> Handle:
-        """Whether so many steps with the matrix at hand leave no more than the tolerance; the first look cannot tell."""
+        """Whether that many steps with the present matrix reach the tolerance; false at the first evaluation."""
         e, rho, theta = self.e, self.e.load(self.rho), self.e.load(self.theta)
         left = rho
         for _ in range(steps):
@@ -172,7 +171,7 @@ class Newton:
         return e.both(e.both(known, e.compare("le", rho, e.real(NEAR))), e.compare("le", left, self.ends.tolerance))
 
     def _mind_empty_rows(self, r: list[Handle]) -> None:
-        """A row all of whose terms vanish is never small beside them: late in the search, look at the other rows too."""
+        """A row whose terms all vanish is never small relative to them: late in the search, use the other rows too."""
         e, rho = self.e, self.e.load(self.rho)
         doubtful = e.either(e.integer_compare("le", 3, e.load(self.looks)), e.compare("lt", e.load(self.best), rho))
         with e.when(e.both(doubtful, e.compare("lt", self.ends.nearly, rho))):
@@ -180,7 +179,7 @@ class Newton:
             self._measure(r)
 
     def _go_back(self, first: Handle, finite: Handle) -> None:
-        """Halve the last step; there is none to halve at the first look."""
+        """Halve the last step; at the first evaluation there is none, and the search fails."""
         e = self.e
         e.store(self.doubt, 1)
         e.store(self.halved, e.after(e.load(self.halved)))
@@ -220,5 +219,5 @@ class Newton:
                 e.store(self.second, e.load(self.x, i), i)
 
     def _is_far(self, rho: Handle) -> Handle:
-        """Whether a place is so far from its solution that it may be near another one."""
+        """Whether a point is so far from its solution that it may be near another one."""
         return self.e.compare("lt", self.e.real(CLOSE), rho)

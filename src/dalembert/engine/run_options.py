@@ -1,4 +1,4 @@
-"""What a compiled run is told besides its numbers: how far it goes, and how exactly each step is solved."""
+"""Options of a compiled run besides its numbers: how far it goes, and how exactly each step is solved."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass, replace
 
 ROUNDING = 1e-17
-"""A relative residual below this is rounding error, and no more."""
+"""A relative residual below this is rounding error."""
 
 NEARLY = 1e-10
 """From a relative residual below this, a step with a new matrix leaves one far below `ROUNDING`: it squares it."""
@@ -41,7 +41,7 @@ class Extent:
         return self.end // self.every - self.first_row + 1
 
     def part(self, at: int, steps: int) -> Extent:
-        """So many of its steps, from step number `at` of them on."""
+        """A part of it: `steps` steps, from step number `at` of them on."""
         return replace(self, begin=self.begin + at, steps=steps)
 
 
@@ -49,9 +49,9 @@ class Extent:
 class Search:
     """How exactly Newton's method solves the equations of a step.
 
-    tolerance:       the relative residual that the last step of a search may leave, as far as the steps before it tell; each
+    tolerance:       the relative residual that the last step of a search may leave, as predicted by the steps before; each
                      equation is measured by the sizes of its own terms, so that no unit matters. By default rounding error.
-    max_iterations:  a search that is not near enough for its last step after so many is given up
+    max_iterations:  a search fails if it is not close enough for its last step after this many
     """
 
     tolerance: float = ROUNDING
@@ -59,7 +59,7 @@ class Search:
 
     @property
     def nearly(self) -> float:
-        """The relative residual from which a step with a new matrix is the last one; it squares what is left."""
+        """The relative residual from which a step with a new matrix is the last one; such a step squares it."""
         return NEARLY * math.sqrt(self.tolerance / ROUNDING)
 
 

@@ -35,7 +35,7 @@ class Solver:
     def __post_init__(self) -> None:
         self.tapes: dict[str, Tape] = {}
         self.factored: dict[int, Matrix] = {}
-        # A search may be continued in h, and substeps have steps of their own.
+        # Continuation changes h, and substeps have steps of their own.
         one_step = len(self.stepmap.substeps) == 1 and not self.stepmap.sought
         constant = {STEP_NAME: RUN if one_step else STEP, **dict.fromkeys(self.stepmap.parameters, RUN)}
         before = {**constant, TIME: STEP, **dict.fromkeys((*self.stepmap.state, *self.stepmap.rests), STEP)}
@@ -57,9 +57,9 @@ class Solver:
 
     @staticmethod
     def _system(block: Block) -> list[Fast]:
-        """Residual, size of the terms of each residual, Jacobian without zeros; a linear residual is wanted at zero.
+        """Residual, size of the terms of each residual, Jacobian without zeros; of a linear block, the residual at zero.
 
-        If each equation of a linear block has one unknown of its own, its solution is wanted, and the coefficients.
+        If each equation of a linear block has one unknown of its own: its solution, and the coefficients.
         """
         entries = list(block.partials.values())
         if not block.is_linear:
@@ -79,7 +79,7 @@ class Solver:
         return results(self.e, self.tapes[name], known, dict(self.played[name]))
 
     def solve(self, known: Mapping[str, Handle], history: History, substep: Index = 0) -> dict[str, Handle]:
-        """Solve all blocks; gives the unknowns, valid if `code` is still 0."""
+        """Solve all blocks; returns the unknowns, valid if `code` is still 0."""
         e, found, offset = self.e, dict(known), 0
         self.guards.check(START, found)
         for k, block in enumerate(self.stepmap.blocks):
@@ -101,7 +101,7 @@ class Solver:
         return found
 
     def _explain(self, known: Mapping[str, Handle]) -> None:
-        """A step that failed because its data were not numbers is said to be so."""
+        """Change the status of a step that failed because its data are not finite."""
         e = self.e
         data = [known[s] for s in (*self.stepmap.state, *self.stepmap.parameters)]
         with e.when(e.integer_compare("ne", e.load(self.code), 0)):
@@ -110,7 +110,7 @@ class Solver:
                 e.store(self.code, Status.NOT_FINITE)
 
     def _linear(self, k: int, block: Block, known: Mapping[str, Handle], x: Array) -> None:
-        """One elimination is exact; equations with one unknown each need not even that."""
+        """One elimination is exact; equations with one unknown each need none."""
         e, n = self.e, len(block.unknowns)
         values = self.evaluate(f"residual {k}", known)
         size = e.sum([e.call("fabs", v) for v in values])
@@ -135,7 +135,7 @@ class Solver:
         self.not_finite(finite, size)
 
     def not_finite(self, finite: Handle, size: Handle) -> None:
-        """Say so if values are infinite, or not numbers at all."""
+        """Set the status if values are infinite or NaN."""
         e = self.e
         with e.when(e.opposite(finite)):
             e.store(self.code, Status.LEFT_DOMAIN)

@@ -1,4 +1,4 @@
-"""The derivative of steps with respect to their state, exactly, compiled, from many states at once."""
+"""The exact derivative of steps with respect to their state, compiled, for many states at once."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from .run_options import Extent
 from .status import Status
 
 WHOLE, COLUMNS = 40, 16
-"""Up to so many state variables all columns go with one step; with more, so many: compiling takes longer with each."""
+"""Up to the first number of state variables one step has all columns; above it, the second: more take longer to compile."""
 
 
 class NoStep(ArithmeticError):
-    """There is no step from a state; `status` says why."""
+    """There is no step from a state; `status` is the reason."""
 
     def __init__(self, message: str, status: Status):
         super().__init__(message)
@@ -42,13 +42,13 @@ def tangents(
     steps: int = 1,
     seed: Array | None = None,
 ) -> tuple[Array, Array, Array]:
-    """(states after, d after / d before, status) of some steps from each state, NaN where there are none.
+    """(states after, d after / d before, status) of some steps from each state, NaN where a step fails.
 
-    Rows of parameters and times are one for each state, or one for all; `seed` has the unknowns to expect.
+    Rows of parameters and times are one for each state, or one for all; `seed` has the expected unknowns.
     """
     lanes, n = len(states), len(stepmap.state)
     columns = n if n <= WHOLE else COLUMNS
-    groups = -(-n // columns)  # each is a lane of its own
+    groups = -(-n // columns)  # each is a separate lane
     first = np.eye(n, groups * columns).reshape(n, groups, columns).swapaxes(0, 1).reshape(groups, -1)
     clock = np.broadcast_to(np.asarray(t, float), lanes)
     rows = np.broadcast_to(np.asarray(parameters, float), (lanes, len(stepmap.parameters)))
@@ -65,7 +65,7 @@ def tangents(
 def _advanced(
     stepper: Stepper, start: Array, rows: Array, h: float, steps: int, seed: Array | None
 ) -> tuple[Array, Array]:
-    """What lanes carry after some steps, and their status."""
+    """The carry of lanes after some steps, and their status."""
     lanes = Lanes.begun(stepper.carry(start, seed), np.ascontiguousarray(rows))
     records = np.empty((len(start), 1, stepper.width))
     stepper.advance(lanes, records, Extent(0.0, h, 0, steps, every=max(steps, 1)))

@@ -37,6 +37,6 @@ METHODS = (
 )
 
 REGISTRY: dict[str, type[Method]] = {m.__name__: m for m in METHODS}
-"""Every method, by name: what tests, tables, the command line and files go by."""
+"""Every method, by name: used by tests, tables, the command line and files."""
 
 __all__ = ["VariationalMethod", *REGISTRY]  # noqa: PLE0604  (they are names)

@@ -22,7 +22,7 @@ SUGGESTED = (
     "StormerVerlet", "Midpoint", "Gauss", "Lobatto", "GeometricNonholonomic", "McLachlanPerlmutter", "DiscreteGradient",
     "DormandPrince8",
 )  # fmt: skip
-"""What to take where a method does not apply: the first two of these that do."""
+"""Methods suggested where one does not apply: the first two of these that do."""
 
 NONLINEAR = "a constraint is nonlinear in the velocities."
 
@@ -33,7 +33,7 @@ def is_size(given: object, sizes: Container[int]) -> bool:
 
 
 QUANTITIES = ("positions", "velocities", "momenta", "multipliers", "energy", "entropies")
-"""What a method computes; each converges with an order of its own."""
+"""The quantities a method computes; each has its own order of convergence."""
 
 
 class Method(ABC):
@@ -59,10 +59,10 @@ class Method(ABC):
     second_law: ClassVar[bool] = False
 
     lower_orders: ClassVar[Mapping[str, int]] = {}
-    """The quantities that converge more slowly than `order` says, and their orders: {"multipliers": 2}."""
+    """The quantities whose order is lower than `order`, and their orders: {"multipliers": 2}."""
 
     reference: ClassVar[str] = ""
-    """Where it comes from."""
+    """The source in the literature."""
 
     impulsive: ClassVar[bool] = False
     """Whether momenta at the nodes lack part of the reaction there, so that velocities follow by projection."""
@@ -80,13 +80,13 @@ class Method(ABC):
     """Whether it takes systems with entropies."""
 
     degenerate_masses: ClassVar[bool] = False
-    """Whether it takes mass matrices that are singular, where the constraints make up for it."""
+    """Whether it takes singular mass matrices where, with the constraints, accelerations are determined."""
 
     groups: ClassVar[bool] = False
     """Whether it takes coordinates with values in groups, such as rotations."""
 
     carried_multipliers: ClassVar[bool] = False
-    """Whether it takes principles whose multipliers have a motion of their own and are part of the state."""
+    """Whether it takes principles whose multipliers obey differential equations and are part of the state."""
 
     interior: ClassVar[tuple[Any, ...]] = ()
     """The fractions of the step at which the method has positions of its own; constraints would have to hold there too."""
@@ -142,7 +142,7 @@ class Method(ABC):
         """The method applied to a system: one implicit step."""
 
     def laws(self, system: System) -> dict[str, Fast]:
-        """What a step does to energy and entropy, by the method's own sums (see `laws.py`); nothing if it takes no heat."""
+        """The changes of energy and entropy in a step, by the method's own sums (see `step_laws`); empty without heat."""
         return {}
 
     def __repr__(self) -> str:
@@ -167,11 +167,11 @@ class VariationalMethod(Method):
     carries = "momentum"
 
     def obstacle(self, system: System) -> str:
-        """Discrete constraints are those of linear ones, pulled back by the rule."""
+        """Constraints must be linear in the velocities: the discrete ones are these, pulled back by the rule."""
         return "" if all(c.is_linear for c in system.constraints) else NONLINEAR
 
     def _objection(self, system: System) -> str:
-        """Of a group a rule takes points between the ends of a step, not points of its own inside it."""
+        """On groups a rule may use points between the ends of a step, but no interior positions."""
         if (turning := rotations(system.coordinates)) and len(self.interior):
             return f"it has positions inside the step, and {turning[0].name} is a rotation."
         return super()._objection(system)

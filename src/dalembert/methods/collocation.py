@@ -1,7 +1,7 @@
 """Nodes, weights and collocation coefficients on [0, 1], computed to 40 digits and kept to 34 as fractions.
 
-A double would round every coefficient by itself. Weights would not add up to 1, and the conditions that make a method
-symplectic would hold to 1e-17 only: in every step to the same side, so that what is conserved drifts.
+As doubles all coefficients would be rounded separately. Weights would not add up to 1, and the conditions of symplecticity
+would hold to 1e-17 only: with the same error in every step, so that conserved quantities drift.
 """
 
 from __future__ import annotations

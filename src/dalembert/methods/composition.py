@@ -1,4 +1,4 @@
-"""Composition: steps of a symmetric method, of chosen lengths, that make a step of higher order."""
+"""Composition: steps of a symmetric method, with lengths chosen so that the whole step has a higher order."""
 
 from __future__ import annotations
 
@@ -37,18 +37,18 @@ _SEQUENCES = {
 
 
 ROUNDING = 1e-13
-"""By how much an order condition may fail, relative to the terms that add up to it."""
+"""Largest residual of an order condition, relative to the terms it is the sum of."""
 
 
 class Composition(Method):
-    """Steps of a symmetric method, composed to a higher order; what the method preserves is preserved.
+    """Steps of a symmetric method, composed to a higher order; invariants of the method are preserved.
 
     Composition(Midpoint(), order=4) takes a good sequence for that order (4, 6 or 8 for a method of order 2, two orders
     at a time by triple jumps for others); Composition(Midpoint(), coefficients=[...]) takes yours. The order conditions
     are checked here, to rounding.
 
-    With entropies the first law is kept where the composed method keeps it, and the energy is off by O(h^order) otherwise.
-    The second law is not kept, whatever is composed: in a step backward friction cools.
+    With entropies the first law holds where it holds for the composed method, and the energy has an error of O(h^order)
+    otherwise. The second law does not hold, whatever is composed: in a step backward friction cools.
     """
 
     reference = "M. Suzuki, H. Yoshida, Phys. Lett. A 146 and 150, 1990; W. Kahan and R.-C. Li, Math. Comp. 66, 1997"
@@ -81,7 +81,7 @@ class Composition(Method):
 
     @property
     def lower_orders(self) -> Mapping[str, int]:  # type: ignore[override]
-        """As the composed method, but for multipliers, which are taken from the state."""
+        """As the composed method, except for multipliers, which are computed from the state."""
         return {name: p for name, p in self.method.lower_orders.items() if name != "multipliers"}
 
     @property
@@ -149,10 +149,10 @@ class Composition(Method):
         """Whether the coefficients read the same backward, to rounding."""
         return all(abs(a - b) < 1e-14 for a, b in zip(self.coefficients, reversed(self.coefficients), strict=True))
 
-    node_multipliers = False  # that of the first substep is only as good as that substep
+    node_multipliers = False  # those of the first substep are only as accurate as that substep
 
     def obstacle(self, system: System) -> str:
-        """It takes what the composed method takes, where the order is known to be reached."""
+        """It applies where the composed method does and the order is known to be reached."""
         reached = self.method.composable_constrained
         if system.constraints and self.order > reached and self.method.takes(system):
             return f"under constraints its order would be {reached}, not {self.order}."
@@ -179,7 +179,7 @@ class Composition(Method):
 
 
 def _numbers(given: object) -> tuple[float, ...]:
-    """Coefficients of one's own."""
+    """The coefficients given by the user."""
     try:
         found = reals(given, "coefficients", MethodError)
         numbers = tuple(found.tolist()) if found.ndim == 1 else ()
@@ -211,7 +211,7 @@ def _sequence(base: int, order: int) -> list[float]:
 
 
 def _summing_to_one(steps: list[float]) -> list[float]:
-    """The same to 16 digits, as doubles whose exact sum is 1: then the substeps take the time of the step."""
+    """The same to 16 digits, as doubles whose exact sum is 1: then the substeps add up to the step."""
     whole = [Fraction(round(c * 2**52), 2**52) for c in steps]
     middle = len(steps) // 2
     whole[middle] += 1 - sum(whole)
@@ -228,7 +228,7 @@ def reached_order(coefficients: tuple[float, ...], base: int) -> int:
     top = 9
     letters = [1, *range(base + 1, top + 1, 2)]
     product: Words = {(): 1.0}
-    sizes: Words = {(): 1.0}  # the same with the sizes of all terms: what rounding is relative to
+    sizes: Words = {(): 1.0}  # the same with the sizes of all terms: the scale of rounding errors
     for c in coefficients:
         product = _times(product, _flow({(k,): c**k for k in letters}, top), top)
         sizes = _times(sizes, _flow({(k,): abs(c) ** k for k in letters}, top), top)

@@ -12,8 +12,8 @@ With entropies the line is in (q, p, S). Friction and heat are taken once, in it
 
     (S1 - S0)/h sum b_j T_j = -F(qm, V, Sm).V + P,       conduction with the mean temperatures sum b_j T_j
 
-so what friction takes from the motion warms the bodies, to the accuracy of the quadrature (first law), and since
-F(q, V, S).V <= 0 whatever its arguments, no entropy falls by friction, and none in all by conduction (second law).
+so the work of friction heats the bodies, to the accuracy of the quadrature (first law), and since
+F(q, V, S).V <= 0 whatever its arguments, friction lowers no entropy, and conduction does not lower their sum (second law).
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from .step_laws import entropy_flows
 class DiscreteGradient(Method):
     """Average vector field: order 2, symmetric, preserves the energy, also under constraints; not symplectic.
 
-    With entropies it keeps both laws: the first to the accuracy of the quadrature, the second exactly, for every h.
+    With entropies both laws hold: the first to the accuracy of the quadrature, the second exactly, for every h.
     """
 
     reference = (
@@ -49,7 +49,7 @@ class DiscreteGradient(Method):
     symmetric = True
     constraints = True
     thermal, second_law = True, True
-    composable_constrained = 2  # velocities at the nodes satisfy constraints to that order
+    composable_constrained = 2  # velocities at the nodes satisfy constraints to this order
     carries = "momentum"
 
     def __init__(self, nodes: int = 4):
@@ -61,7 +61,7 @@ class DiscreteGradient(Method):
 
     @property
     def energy(self) -> bool:  # type: ignore[override]
-        """With fewer than four nodes the error of the quadrature shows, but for polynomial energies of low degree."""
+        """With fewer than four nodes the quadrature error is visible, except for polynomial energies of low degree."""
         return self.nodes >= 4
 
     @property
@@ -108,7 +108,7 @@ class DiscreteGradient(Method):
         return guarded(step_map, system.expressions(), [*stages, line.place(fast(1) / 2, line.V)])
 
     def laws(self, system: System) -> dict[str, Fast]:
-        """Energy and entropy by the sums that the step is made of."""
+        """Energy and entropy by the same sums as the step."""
         line, h = _Line(system, self.nodes), fast(step)
         outside, exchanged = [h * P for P in line.outside], [h * P for P in line.exchanged]
         return {
@@ -136,7 +136,7 @@ class _Line:
         self.end |= {time: fast(time) + fast(step)}
 
     def place(self, fraction: Fast, velocity: Sequence[Fast]) -> dict[Any, Fast]:
-        """What stands for every symbol at a fraction of the step."""
+        """The expression of every symbol at a fraction of the step."""
         q, h = self.system.coordinates, fast(step)
         rates = zip((*q, *self.system.entropies), (*self.V, *self.W), strict=True)
         moved = {x: fast(x) + fraction * h * rate for x, rate in rates}
@@ -167,7 +167,7 @@ class _Line:
 
     @cached_property
     def rate(self) -> list[Fast]:
-        """What the momenta change by per unit of time."""
+        """The rates of change of the momenta."""
         slopes, rubbing = gradient(self.system.lagrangian, self.system.coordinates), self.system.friction
         friction = [sum((self.midway(row[i]) for row in rubbing), start=fast(0)) for i in range(len(self.V))]
         parts = zip(map(self.mean, slopes), self.external, friction, self.reaction, strict=True)
@@ -175,7 +175,7 @@ class _Line:
 
     @cached_property
     def constraints(self) -> list[Fast]:
-        """What vanishes: a holonomic constraint at the end, the mean of a kinematic one."""
+        """The constraint residuals: of a holonomic constraint at the end, of a kinematic one the mean."""
         return [
             substitute(k.expression, self.end) if k.is_holonomic
             else _dot(map(self.mean, k.coefficients), self.V) + self.mean(k.drift)
@@ -194,7 +194,7 @@ class _Line:
 
     @cached_property
     def outside(self) -> list[Fast]:
-        """The heat each entropy receives from outside per unit of time; what reservoirs give goes by mean temperatures."""
+        """The heat each entropy receives from outside per unit of time; from reservoirs, with its mean temperature."""
         S, received = self.system.entropies, [self.midway(P) for P in self.system.heat]
         for c in self.system.conduction:
             if not c.is_internal:

@@ -42,7 +42,7 @@ class Galerkin(VariationalMethod):
 
     @property
     def interior(self) -> tuple[float, ...]:  # type: ignore[override]
-        """Where in the step the positions lie that only this step has."""
+        """The fractions of the step at which the interior positions lie."""
         return tuple(map(float, self._nodes[1:-1]))
 
     def discrete_lagrangian(self, L: Density, q0: Vector, q1: Vector, t: Fast, h: Fast, *inner: Vector) -> Fast:
@@ -52,7 +52,7 @@ class Galerkin(VariationalMethod):
         others = [*inner, q1]
         total = fast(0)
         for c, b in zip(points, weights(points), strict=True):
-            # The shape functions add up to 1, so positions are q0 plus differences from it: nothing cancels.
+            # The shape functions add up to 1, so positions are q0 plus differences from it, without cancellation.
             shape = [(fraction(value(row, c)), fraction(value(row, c, derivative=1))) for row in rows[1:]]
             q = sum(((x - q0) * fast(w) for x, (w, _) in zip(others, shape, strict=True)), start=q0)
             v = sum(((x - q0) / h * fast(w) for x, (_, w) in zip(others, shape, strict=True)), start=q0 * 0)
@@ -60,7 +60,7 @@ class Galerkin(VariationalMethod):
         return total
 
     def obstacle(self, system: System) -> str:
-        """Free systems only: its members without interior points are `Midpoint` and `Trapezoidal`, which take constraints."""
+        """Free systems only: without interior points it is `Midpoint` or `Trapezoidal`, which take constraints."""
         return "it has constraints." if system.constraints else ""
 
     def __repr__(self) -> str:

@@ -35,7 +35,7 @@ class GeometricNonholonomic(Method):
     order = 2
     symmetric = True
     constraints = True
-    composable_constrained = 4  # the multipliers are carried along, and only so well
+    composable_constrained = 4  # the carried multipliers limit it
     carries = "momentum"
 
     def obstacle(self, system: System) -> str:

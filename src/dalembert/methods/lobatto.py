@@ -49,7 +49,7 @@ class Lobatto(PartitionedRungeKutta):
 class Rattle(PartitionedRungeKutta):
     """RATTLE: order 2, symplectic, symmetric; positions and velocities both satisfy holonomic constraints.
 
-    SHAKE, which has the same positions and leaves the velocities alone, is `Trapezoidal()` where masses are constant.
+    SHAKE, which has the same positions and does not project the velocities, is `Trapezoidal()` where masses are constant.
     """
 
     reference = "H. C. Andersen, Rattle: a velocity version of the Shake algorithm, J. Comput. Phys. 52, 1983"

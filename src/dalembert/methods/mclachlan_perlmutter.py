@@ -33,7 +33,7 @@ class McLachlanPerlmutter(Method):
     symmetric = True
     constraints = True
     impulsive = True
-    composable_constrained = 4  # more is lost at the start, where the constraint holds at the node, not in mid-step
+    composable_constrained = 4  # limited by the start, where the constraint holds at the node, not in mid-step
     carries = "momentum"
 
     def obstacle(self, system: System) -> str:

@@ -1,7 +1,7 @@
-"""The table of all methods, made from the classes: claims are read, what a method accepts is tried out.
+"""The table of all methods, generated from the classes.
 
-Nothing here is typed by hand: a family's order is fitted to its sizes, implicitness is read off step maps, and what a
-method accepts is what it `takes`.
+Nothing is typed by hand: claims are class attributes, a family's order is fitted to its sizes, implicitness is determined
+from step maps, and the systems a method accepts by calling `takes`.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ def text(rows: Sequence[MethodRow] | None = None) -> str:
 
 
 def references() -> dict[str, list[str]]:
-    """Where methods come from, and which come from there."""
+    """References, each with the methods it describes."""
     found: dict[str, list[str]] = {}
     for name, kind in REGISTRY.items():
         found.setdefault(kind.reference, []).append(name)
@@ -94,7 +94,7 @@ def _row(kind: type[Method]) -> MethodRow:
         "first law": "first_law", "second law": "second_law",
     }  # fmt: skip
     if not any(taken for name, lane in accepted.items() if probes()[name].constraints for taken in lane):
-        del kept["constraints"]  # inherited, but no constraint is ever accepted
+        del kept["constraints"]  # inherited, but constraints are never accepted
     told = [(word, _said([getattr(m, claim) for m in variants])) for word, claim in kept.items()]
     return MethodRow(
         name=f"{kind.__name__}({size})" if size else f"{kind.__name__}()",
@@ -108,13 +108,13 @@ def _row(kind: type[Method]) -> MethodRow:
 
 
 def _lower(variants: Sequence[Method]) -> list[str]:
-    """The quantities whose order is lower, and the lowest of it."""
+    """The quantities whose order is lower, and the lowest order of each."""
     names = [name for name in QUANTITIES if any(m.order_in(name) < m.order for m in variants)]
     return [f"{name} {min(m.order_in(name) for m in variants)}" for name in names]
 
 
 def _said(values: Sequence[bool]) -> str:
-    """A claim of a method; compositions make those of the method they compose."""
+    """A claim of a method; compositions have those of the method they compose."""
     return "yes" if all(values) else "as composed" if any(values) else "no"
 
 
@@ -132,7 +132,7 @@ def _made(kind: type[Method], **given: Any) -> Method | None:
 
 
 def _sizes(kind: type[Method]) -> tuple[str, str]:
-    """What stands in the parentheses, and the order: a number, a formula in s, or the orders one can ask for."""
+    """The text in parentheses, and the order: a number, a formula in s, or the orders that can be requested."""
     name = _parameter(kind, "int")
     if name is None:
         base = _parameter(kind, "Method")
@@ -157,7 +157,7 @@ def _formula(orders: dict[int, int]) -> str:
 
 
 def _variants(kind: type[Method]) -> list[Method]:
-    """The method as it comes by default; a composition, with every method it can compose."""
+    """The method with default options; a composition, with every method it can compose."""
     name = _parameter(kind, "Method")
     if name is None:
         return [kind()]
@@ -169,7 +169,7 @@ def _variants(kind: type[Method]) -> list[Method]:
     ]
 
 
-# -------------------- what it accepts, and whether it is implicit --------------------
+# -------------------- accepted systems, and whether it is implicit --------------------
 
 
 @cache
@@ -192,7 +192,7 @@ def probes() -> dict[str, System]:
 
 @cache
 def _constant_masses() -> dict[str, System]:
-    """The same with constant masses and without velocities in forces: where some methods need no iteration."""
+    """The same with constant masses and without velocities in forces, for which some methods need no iteration."""
     x, y, z = coordinates("x y z")
     common: dict[str, Any] = {
         "kinetic": (x.dot**2 + y.dot**2 + z.dot**2) / 2,

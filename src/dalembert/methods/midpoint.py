@@ -10,8 +10,8 @@ from .base import VariationalMethod
 class Midpoint(VariationalMethod):
     """Midpoint rule: implicit, order 2, symplectic, symmetric.
 
-    With entropies the law of entropy holds exactly in the middle of every step, so does the second law; the energy is off
-    by O(h^2).
+    With entropies the law of entropy holds exactly in the middle of every step, and so does the second law; the energy
+    has an error of O(h^2).
     """
 
     reference = "J. E. Marsden and M. West, Discrete mechanics and variational integrators, Acta Numerica 10, 2001"

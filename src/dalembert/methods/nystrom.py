@@ -221,7 +221,7 @@ class Nystrom12(Method):
         blocks, stages = [], []
         for k, row in enumerate(_ROWS):
             c = _node(row)
-            # With h a_ij made once, what waits for the last stage is as little as can be.
+            # h a_ij is computed once: this minimises the operations that depend on the last stage.
             places = {coordinate: x[i] + h * (c * v[i] + combined(row, i, h)) for i, coordinate in enumerate(q)}
             sought = tuple(f"stage{k + 1}.{coordinate.ddot.name}" for coordinate in q)
             places |= {coordinate.ddot: fast(name) for coordinate, name in zip(q, sought, strict=True)}

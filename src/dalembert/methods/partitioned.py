@@ -47,14 +47,14 @@ class PartitionedRungeKutta(Method):
     carries = "momentum"
 
     def __init__(self, stages: int):
-        self.stages = int(stages)  # whole numbers of NumPy and SymPy have no place in files
+        self.stages = int(stages)  # integers of NumPy and SymPy cannot be saved in files
 
     @abstractmethod
     def tableau(self) -> Tableau:
         """The coefficients."""
 
     def obstacle(self, system: System) -> str:
-        """Kinematic constraints have no place here; holonomic ones need stages at both ends."""
+        """Kinematic constraints are not supported; holonomic ones need stages at both ends."""
         if system.kinematic:
             return "it has kinematic constraints."
         t = self.tableau()
@@ -135,7 +135,7 @@ class _Stages:
         return state_layout(self.system, velocities=[*([v.name for v in row] for row in self.V), *ends])
 
     def _before(self) -> list[Fast]:
-        """The last multipliers of the step before, carried along for the record."""
+        """The last multipliers of the step before, carried only to be recorded."""
         return [fast(f"multiplier.{a + 1}.before") for a in range(self.m)]
 
     def _end(self, p: Sequence[Fast], p1: Sequence[Fast]) -> Block:
@@ -148,7 +148,7 @@ class _Stages:
         return Block(unknowns, (*balance, *admissible))
 
     def _outputs(self) -> dict[str, Fast]:
-        """The reaction at a node: the mean of what the steps before and after it say; the constraints at the end."""
+        """The reaction at a node: the mean of those of the steps before and after it; the constraints at the end."""
         both = zip(self._before(), self.multipliers[0], strict=True)
         kept = {f"multiplier.{a + 1}": (before + after) / 2 for a, (before, after) in enumerate(both)}
         last = self.s - 1

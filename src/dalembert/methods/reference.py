@@ -24,8 +24,8 @@ class Reference(Method):
     rtol:  the tolerance, relative to the size that each component of the motion has had so far
     atol:  an absolute tolerance for all components instead, in their own units
 
-    Constraints enter differentiated (index reduced); after every step positions are projected on them, and velocities on
-    what they admit. Both laws of heat hold to the tolerance.
+    Constraints enter differentiated (index reduced); after every step positions are projected onto them, and
+    velocities onto the admissible ones. Both laws of heat hold to the tolerance.
     """
 
     reference = "E. Hairer, S. P. Norsett and G. Wanner, Solving Ordinary Differential Equations I, 1993 (DOP853)"

@@ -10,7 +10,7 @@ from .base import VariationalMethod
 class RightPoint(VariationalMethod):
     """Right-point rule: position at the end of the step; order 1, symplectic.
 
-    With entropies the law of entropy holds exactly on every step, so does the second law; the energy is off by O(h).
+    With entropies the law of entropy and the second law hold exactly on every step; the energy has an error of O(h).
     """
 
     reference = "J. E. Marsden and M. West, Discrete mechanics and variational integrators, Acta Numerica 10, 2001"

@@ -1,4 +1,4 @@
-"""Explicit Runge-Kutta methods, kept as controls: they have none of the structure the others preserve."""
+"""Explicit Runge-Kutta methods, for comparison: they preserve none of the structure that the others do."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from sympy import Rational
 
 from ..discrete.state_layout import state_layout
 from ..model.coordinates import step, time
-from ..model.space import in_numbers, number_rates, numbers
+from ..model.space import in_numbers, number_rates, numbers, to_numbers
 from ..model.system import System
 from ..symbolic import Fast, fast, substitute
 from ..theory.conserved.two_laws import exchanged_heat, external_power, outside_heat, reaction_power
@@ -20,13 +20,13 @@ from .base import Method
 from .step_laws import entropy_flows
 
 Moved = Callable[[int, Sequence[Any]], list[Fast]]
-"""Positions (0), velocities (1), entropies (2) or carried multipliers (3), moved from the start by slopes found so far."""
+"""Positions (0), velocities (1), entropies (2) or carried multipliers (3), advanced from the start by known slopes."""
 
 
 class ExplicitRungeKutta(Method):
     """An explicit Runge-Kutta method on (q, v); each stage solves linear equations for accelerations and multipliers.
 
-    With entropies the state is (q, v, S). Energy is off by O(h^order), and drifts.
+    With entropies the state is (q, v, S). The energy has an error of O(h^order), and drifts.
     """
 
     degenerate_masses = True
@@ -37,7 +37,7 @@ class ExplicitRungeKutta(Method):
 
     @property
     def second_law(self) -> bool:  # type: ignore[override]
-        """An entropy grows by the weighted rates of the stages: where no weight is negative, friction lowers none."""
+        """An entropy grows by the weighted rates of the stages: if no weight is negative, friction lowers none."""
         return all(b >= 0 for b in self.tableau()[1])
 
     @abstractmethod
@@ -58,14 +58,14 @@ class ExplicitRungeKutta(Method):
             outputs={m.name: fast(x) for m, x in zip(multipliers(system), blocks[0].unknowns[len(q) :], strict=False)},
             layout=state_layout(system),
         )
-        return guarded(step_map, (in_numbers(e, q) for e in system.expressions()), places)
+        return guarded(step_map, map(to_numbers(q), system.expressions()), places)
 
     def _stages(self, system: System) -> tuple[list[Block], list[dict[Any, Fast]], Moved]:
-        """For each stage its equations, and its place: what stands for every symbol; and the way from the start."""
+        """For each stage its equations, and the expression of every symbol; and the function that advances the start."""
         q, S, h, n = system.coordinates, system.entropies, fast(step), len(system.coordinates)
         held = system.principle.carried(system)
         start = list(map(fast, numbers(q))), [fast(c.dot) for c in q], [fast(s) for s in S], [fast(m) for m in held]
-        residual = [in_numbers(r, q) for r in (*motion_residual(system), *system.entropy_laws)]
+        residual = list(map(to_numbers(q), (*motion_residual(system), *system.entropy_laws)))
         rates, laws = number_rates(q), [in_numbers(rate, q) for rate in held.values()]
         blocks: list[Block] = []
         places: list[dict[Any, Fast]] = []
@@ -105,14 +105,14 @@ class ExplicitRungeKutta(Method):
 
 
 class _Moving(NamedTuple):
-    """The rates of the numbers of a position in a stage; those that are products have names, and a block of their own."""
+    """The rates of the numbers of a position in a stage; products are given names and their own block."""
 
     rates: list[Fast]
     block: Block | None
 
 
 def _moving(k: int, names: Sequence[str], velocities: Sequence[Fast], rates: Sequence[Fast]) -> _Moving:
-    """On lines rates are velocities. Products of one stage within those of the next would grow like powers of two."""
+    """On lines rates are velocities. Products nested from stage to stage would double in size with each."""
     if list(rates) == list(velocities):
         return _Moving(list(rates), None)
     sought = tuple(f"stage{k}.{name}.rate" for name in names)
@@ -126,7 +126,7 @@ def _sought(system: System) -> list[Any]:
 
 
 def _place(system: System, k: int, place: Sequence[Sequence[Fast]], t: Fast) -> dict[Any, Fast]:
-    """What stands for every symbol in stage k."""
+    """The expression of every symbol in stage k."""
     known = [*numbers(system.coordinates), *system.velocities, *system.entropies, *system.principle.carried(system)]
     places = dict(zip(known, (x for part in place for x in part), strict=True)) | {time: t}
     return places | {s: fast(f"stage{k}.{s.name}") for s in _sought(system)}
@@ -141,7 +141,7 @@ def _stage(system: System, residual: Sequence[Fast], k: int, place: dict[Any, Fa
 class RungeKutta4(ExplicitRungeKutta):
     """Classical Runge-Kutta: order 4, not symplectic, drifts in energy and off constraints.
 
-    Its weights are positive, so that it keeps the second law, but not the first.
+    Its weights are positive, so that the second law holds, but not the first.
     """
 
     reference = "W. Kutta, Z. Math. Phys. 46, 1901"
@@ -154,7 +154,7 @@ class RungeKutta4(ExplicitRungeKutta):
 
 
 class DormandPrince8(ExplicitRungeKutta):
-    """The twelve-stage method of order 8 of Dormand and Prince, with a fixed step: not symplectic, a strong control.
+    """The twelve-stage method of order 8 of Dormand and Prince, with a fixed step: for comparison, not symplectic.
 
     Some of its weights are negative: with long steps friction may cool, against the second law.
     """

@@ -1,15 +1,15 @@
-"""What one step of a method does to energy and entropy, by the method's own sums.
+"""The changes of energy and entropy in one step of a method, by the method's own sums.
 
 `Method.laws(system)` gives, in the symbols of the step map (state, unknowns, time, step):
 
-    work           of external forces, and of whatever makes the Lagrangian depend on time
+    work           of external forces, and of explicit time in the Lagrangian
     reactions      the work of reactions; left out by methods whose multipliers belong to nodes, not to steps
     heat           received from outside
     received.S     the entropy that this heat brings into S
     exchanged.S    the entropy that heat from the other bodies brings into S
 
-The first law is  change of energy = work + reactions + heat.  What friction produces in S is the change of S less what S
-received and exchanged; what the system produces is the change of all entropies less what they received.
+The first law is  change of energy = work + reactions + heat.  The entropy that friction produces in S is the change of S
+minus received and exchanged; the entropy production of the system is the change of all entropies minus received.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def entropy_flows(
 
 
 def variational_laws(system: System, rule: DiscreteLagrangian) -> dict[str, Fast]:
-    """The laws of a variational method: everything by the rule that makes the discrete Lagrangian."""
+    """The laws of a variational method, all by the rule of its discrete Lagrangian."""
     whole, h = (*system.coordinates, *system.entropies), fast(step)
     q0, rate = vector(list(whole)), vector([step_velocity(c) for c in whole])
 

@@ -1,4 +1,4 @@
-"""What makes steps: a system with a method, or a discrete system, which is its own method; one interface for both."""
+"""One interface to steps: a system with a method, or a discrete system, which is its own method."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .base import Method, VariationalMethod
 
 @dataclass(frozen=True)
 class Stepping:
-    """A system and its method; the method of a discrete system is None, and so is one of one's own in a loaded run."""
+    """A system and its method; the method of a discrete system is None, and so is a user's own method in a loaded run."""
 
     system: System | DiscreteSystem
     method: Method | None = None
@@ -37,7 +37,7 @@ class Stepping:
         return None if self.method is None else self.method.carries
 
     def step_map(self, role: str = "step_map") -> StepMap:
-        """One step; its parameters are those of the system, in that order, since numbers go by place, not by name."""
+        """One step; its parameters are those of the system, in that order, since values go by position, not by name."""
         if isinstance(self.system, DiscreteSystem):
             return step_map(self.system)
         if self.method is None:
@@ -53,9 +53,9 @@ class Stepping:
         return made
 
     def backward(self, role: str) -> tuple[StepMap, int]:
-        """A step map that undoes a step of h, and the sign of its own step; of a symmetric method its own step with -h.
+        """A step map that inverts a step of h, and the sign of its step; for a symmetric method its own step with -h.
 
-        Under constraints momenta after a step do not determine those before it; the discrete principle says which to take.
+        Under constraints momenta after a step do not determine those before it; the discrete principle selects them.
         """
         if self.system.constraints and (discrete := self.discrete) is not None:
             return backward_step_map(discrete), 1

@@ -18,7 +18,7 @@ class Trapezoidal(VariationalMethod):
     """Trapezoidal rule: mean of both ends; order 2, symplectic, symmetric.
 
     With entropies friction lowers none, for every h; but conduction may lower their sum, where conductance and difference of
-    temperature both change within a step. The energy is off by O(h^2).
+    temperature both change within a step. The energy has an error of O(h^2).
     """
 
     reference = "J. E. Marsden and M. West, Discrete mechanics and variational integrators, Acta Numerica 10, 2001"
@@ -36,7 +36,7 @@ class StormerVerlet(VariationalMethod):
 
     reference = "L. Verlet, Computer experiments on classical fluids I, Phys. Rev. 159, 1967"
     order, symplectic, symmetric = 2, True, True
-    groups = False  # there the trapezoidal rule is implicit
+    groups = False  # on groups the trapezoidal rule is implicit
 
     def discrete_lagrangian(self, L: Density, q0: Vector, q1: Vector, t: Fast, h: Fast) -> Fast:
         """h/2 L(q0, v, t) + h/2 L(q1, v, t + h) with v = (q1 - q0)/h."""

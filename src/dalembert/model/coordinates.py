@@ -8,103 +8,17 @@ from __future__ import annotations
 
 import math
 import re
-from contextlib import suppress
 from functools import lru_cache
-from typing import Any, Literal, Self
+from typing import Any, Literal
 
 import sympy
 from sympy import Symbol
 from sympy.core.assumptions import _assume_defined
 from sympy.core.facts import InconsistentAssumptions
 from sympy.printing.pretty.pretty_symbology import pretty_symbol
-from sympy.printing.pretty.stringpict import prettyForm
 
 from ..errors import ModelError, told
-
-_OWN = {
-    "arcsin": "asin", "arccos": "acos", "arctan": "atan", "arctan2": "atan2", "absolute": "Abs", "fabs": "Abs",
-    "maximum": "Max", "fmax": "Max", "minimum": "Min", "fmin": "Min",
-}  # fmt: skip
-"""What functions of NumPy are called here, where the names differ."""
-
-
-def _is_long(given: Any) -> bool:
-    """Whether something is a number of NumPy of more digits than a double has, or an array of such numbers."""
-    return getattr(getattr(given, "dtype", None), "char", "") in ("g", "G")
-
-
-def _entries(given: Any) -> Any:
-    """An array of objects: symbols, and numbers of SymPy instead of NumPy's long ones, which would ask the symbol again."""
-    import numpy as np
-
-    made = np.empty(np.shape(given) if _is_long(given) else (), dtype=object)
-    made[...] = np.vectorize(sympy.sympify, otypes=[object])(given) if _is_long(given) else given
-    return made
-
-
-class _Mark(Symbol):
-    """A symbol whose rendering is not its name."""
-
-    __slots__ = ()
-    _place = 1  # where it stands in a printed product: parameters, coordinates, velocities, accelerations, the rest
-
-    @classmethod
-    def class_key(cls) -> tuple[int, int, str]:
-        return 2, cls._place, cls.__name__
-
-    def __new__(cls, name: str, **assumptions: Any) -> Self:
-        return super().__new__(cls, name, **{"real": True, **assumptions})
-
-    def __call__(self, *arguments: Any) -> Any:
-        told = ", ".join(map(str, arguments))
-        raise ModelError(
-            f"{self.name}({told}): {self.name} is a symbol, not a function. Write {self.name}, which depends on time where it "
-            f"is a coordinate; the velocity of x is x.dot."
-        )
-
-    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
-        """Functions of NumPy take numbers; sums and products of arrays and symbols are those of their entries."""
-        name = ufunc.__name__
-        if ufunc.nin > 1 or method != "__call__" or name in ("negative", "positive"):
-            plain = [_entries(x) if isinstance(x, _Mark) or _is_long(x) else x for x in inputs]
-            with suppress(AttributeError, TypeError):  # a function of numbers, not an operator
-                return getattr(ufunc, method)(*plain, **options)
-        call, own = f"({', '.join(told(x, 40) for x in inputs)})", _OWN.get(name, name)
-        instead = f"dalembert.{own}{call}, or the function of that name in SymPy"
-        if not hasattr(sympy, own):
-            instead = "it with operators and with functions of dalembert or SymPy"
-        raise ModelError(f"numpy.{name}{call}: NumPy takes numbers, and {self.name} is a symbol. Write {instead}.")
-
-    def _render(self) -> tuple[str, str, str]:
-        """The symbol as LaTeX, as Unicode and as plain text."""
-        return sympy.latex(Symbol(self.name)), pretty_symbol(self.name), self.name
-
-    def _latex(self, printer: Any, **_: Any) -> str:
-        return self._render()[0]
-
-    def _pretty(self, printer: Any, **_: Any) -> prettyForm:
-        return prettyForm(self._render()[1 if printer._use_unicode else 2], binding=prettyForm.ATOM)
-
-    def _sympystr(self, printer: Any, **_: Any) -> str:
-        return self._render()[2]
-
-
-def _dotted(name: str, mark: str) -> str:
-    """The LaTeX form of `name` with a mark over the letter, not over its index."""
-    head, underscore, index = sympy.latex(Symbol(name)).partition("_")
-    return rf"\{mark}{{{head}}}{underscore}{index}"
-
-
-def indexed(name: str, index: str) -> str:
-    """The LaTeX form of `name` with one more index."""
-    latex = sympy.latex(Symbol(name))
-    return f"{latex[:-1]},{index}}}" if latex.endswith("}") and "_{" in latex else f"{latex}_{{{index}}}"
-
-
-def _over(name: str, mark: str) -> str:
-    """The Unicode form of `name` with a combining mark over its first letter."""
-    text = pretty_symbol(name)
-    return text[0] + mark + text[1:]
+from .marks import Mark, dotted, indexed, over
 
 
 @lru_cache(maxsize=4096)
@@ -113,7 +27,7 @@ def _derived(cls: type[Any], name: str) -> Any:
     return cls(name)
 
 
-class Coordinate(_Mark):
+class Coordinate(Mark):
     """A generalised coordinate: `x`, with `x.dot`, `x.ddot`, `x.momentum` and the slots `x.at(0)`, `x.at(1)`."""
 
     __slots__ = ()
@@ -186,7 +100,7 @@ class Entropy(Coordinate):
     __slots__ = ()
 
 
-class _Derived(_Mark):
+class _Derived(Mark):
     """A symbol that belongs to a coordinate."""
 
     __slots__ = ()
@@ -223,7 +137,7 @@ class Velocity(_Derived):
 
     def _render(self) -> tuple[str, str, str]:
         base = self.coordinate.name
-        return self._turning(r"\omega", "omega") or (_dotted(base, "dot"), _over(base, "\u0307"), self.name)
+        return self._turning(r"\omega", "omega") or (dotted(base, "dot"), over(base, "\u0307"), self.name)
 
 
 class Acceleration(_Derived):
@@ -234,10 +148,10 @@ class Acceleration(_Derived):
 
     def _render(self) -> tuple[str, str, str]:
         base = self.coordinate.name
-        return self._turning(r"\dot{\omega}", "alpha") or (_dotted(base, "ddot"), _over(base, "\u0308"), self.name)
+        return self._turning(r"\dot{\omega}", "alpha") or (dotted(base, "ddot"), over(base, "\u0308"), self.name)
 
 
-class QuasiVelocity(_Mark):
+class QuasiVelocity(Mark):
     """A quasi-velocity `u`, a component of the velocity in a frame; `u.dot` is its rate."""
 
     __slots__ = ()
@@ -249,7 +163,7 @@ class QuasiVelocity(_Mark):
         return _derived(QuasiAcceleration, f"{self.name}.dot")
 
 
-class QuasiAcceleration(_Mark):
+class QuasiAcceleration(Mark):
     """The rate `u.dot` of a quasi-velocity."""
 
     __slots__ = ()
@@ -257,7 +171,7 @@ class QuasiAcceleration(_Mark):
 
     def _render(self) -> tuple[str, str, str]:
         base = self.name.removesuffix(".dot")
-        return _dotted(base, "dot"), _over(base, "\u0307"), self.name
+        return dotted(base, "dot"), over(base, "\u0307"), self.name
 
 
 class Momentum(_Derived):
@@ -306,7 +220,7 @@ class StepVelocity(_Derived):
         return rf"V_{{{sympy.latex(Symbol(base))}}}", f"V_{pretty_symbol(base)}", self.name
 
 
-class Multiplier(_Mark):
+class Multiplier(Mark):
     """A Lagrange multiplier; `multiplier(1)` is the first."""
 
     __slots__ = ()
@@ -322,7 +236,7 @@ def multiplier(index: int) -> Multiplier:
     return Multiplier(f"multiplier.{index}")
 
 
-class Parameter(_Mark):
+class Parameter(Mark):
     """A constant of the system whose value is given when numbers are wanted."""
 
     __slots__ = ()
@@ -335,11 +249,11 @@ class Letter(Parameter):
     __slots__ = ()
 
 
-class _Time(_Mark):
+class _Time(Mark):
     __slots__ = ()
 
 
-class _Step(_Mark):
+class _Step(Mark):
     __slots__ = ()
     _place = 0
 

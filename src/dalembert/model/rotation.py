@@ -23,7 +23,9 @@ from sympy.printing.pretty.pretty_symbology import pretty_symbol
 
 from ..errors import ModelError, StartError, told
 from ..symbolic import Fast, fast
-from .coordinates import TURNS, Direction, _Mark, check_name, indexed
+from .coordinates import TURNS, Direction, check_name
+from .frame import Frame
+from .marks import Mark, indexed
 
 Array = NDArray[Any]
 
@@ -31,7 +33,7 @@ NOT_A_ROTATION = 1e-9
 """How far the columns of a given matrix may be from orthonormal; entries of rotations are of size one, whatever the units."""
 
 
-class Entry(_Mark):
+class Entry(Mark):
     """An entry of the matrix of a group coordinate: `R[0, 2]`, called R.entry02."""
 
     __slots__ = ()
@@ -148,9 +150,11 @@ class Rotation:
         turned = self.matrix * _hat([fast(int(i == k)) for i in range(3)])
         return {fast(e): fast(turned[i]) for i, e in enumerate(self.entries)}
 
-    def gyroscopic(self, momenta: Sequence[Fast]) -> list[Fast]:
-        """c^k_ij w^i p_k = (p x omega)_j."""
-        return _cross(momenta, [fast(w) for w in self.omega])
+    @property
+    def frame(self) -> Frame:
+        """The rotations about the axes of the body: X_k R = R hat(e_k), [X_i, X_j] = eps_ijk X_k."""
+        turns = {(0, 1, 2): 1, (1, 2, 0): 1, (2, 0, 1): 1, (0, 2, 1): -1, (1, 0, 2): -1, (2, 1, 0): -1}
+        return Frame(self.omega, self.alpha, tuple(self.slopes(k) for k in range(3)), turns)
 
     # a step: R1 = R0 tau(xi)
     def retracted(self, xi_over_h: Sequence[Fast], h: Fast) -> list[Fast]:

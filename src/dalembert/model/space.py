@@ -15,8 +15,9 @@ import sympy
 from numpy.typing import NDArray
 
 from ..errors import ModelError
-from ..symbolic import Fast, fast, gradient, slow, substitution, total
+from ..symbolic import Fast, fast, gradient, slow, substitution
 from .coordinates import Coordinate, Direction
+from .frame import Frame, joined
 from .rotation import Rotation
 
 Array = NDArray[Any]
@@ -39,13 +40,10 @@ class Line:
         """x.dot."""
         return [fast(self.coordinate.dot)]
 
-    def slopes(self, k: int) -> dict[Any, Fast]:
-        """dx/dx = 1."""
-        return {fast(self.coordinate): fast(1)}
-
-    def gyroscopic(self, momenta: Sequence[Fast]) -> list[Fast]:
-        """Coordinate fields commute."""
-        return [fast(0)]
+    @property
+    def frame(self) -> Frame:
+        """The one field d/dx."""
+        return Frame((self.coordinate.dot,), (self.coordinate.ddot,), ({fast(self.coordinate): fast(1)},))
 
     def retracted(self, xi_over_h: Sequence[Fast], h: Fast) -> list[Fast]:
         """x + h V."""
@@ -118,38 +116,34 @@ def position_symbols(coordinates: Sequence[Coordinate]) -> list[Any]:
 
 
 @lru_cache(maxsize=256)
-def _substitution(coordinates: tuple[Coordinate, ...]) -> Callable[[Any], Fast] | None:
+def _to_numbers(coordinates: tuple[Coordinate, ...]) -> Callable[[Any], Fast]:
     places = {s: e for f in factors(coordinates) for s, e in f.in_numbers().items()}
-    return substitution(places) if places else None
+    return substitution(places) if places else fast
+
+
+def to_numbers(coordinates: Sequence[Coordinate]) -> Callable[[Any], Fast]:
+    """The function that writes expressions in terms of the numbers that hold a position: one for many expressions."""
+    return _to_numbers(tuple(coordinates))
 
 
 def in_numbers(expression: Any, coordinates: Sequence[Coordinate]) -> Fast:
     """An expression in terms of the numbers that hold a position."""
-    places = _substitution(tuple(coordinates))
-    return fast(expression) if places is None else places(expression)
+    return to_numbers(coordinates)(expression)
+
+
+@lru_cache(maxsize=64)
+def _frame(coordinates: tuple[Coordinate, ...]) -> Frame:
+    return joined(f.frame for f in factors(coordinates))
+
+
+def frame(coordinates: Sequence[Coordinate]) -> Frame:
+    """The frame of the space: the directions of all factors."""
+    return _frame(tuple(coordinates))
 
 
 def slopes(expression: Any, coordinates: Sequence[Coordinate]) -> list[Fast]:
-    """The derivatives X_j of an expression along the directions of the frame; of lines the partial derivatives."""
-    if not rotations(coordinates):
-        return gradient(expression, coordinates)
-    found: list[Fast] = []
-    for f in factors(tuple(coordinates)):
-        if isinstance(f, Line):
-            found += gradient(expression, f.directions)
-            continue
-        partial = dict(zip(map(fast, f.entries), gradient(expression, f.entries), strict=True))
-        for k in range(len(f.directions)):
-            found.append(sum((partial[e] * d for e, d in f.slopes(k).items()), start=fast(0)))
-    return found
-
-
-def gyroscopic(momenta: Sequence[Fast], coordinates: Sequence[Coordinate]) -> list[Fast]:
-    """c^k_ij w^i p_k, one per direction: what structure functions of the frame add to the equations."""
-    found: list[Fast] = []
-    for f in factors(tuple(coordinates)):
-        found += f.gyroscopic(momenta[len(found) : len(found) + len(f.directions)])
-    return found
+    """The derivatives X_j of an expression along the directions; of lines the partial derivatives."""
+    return frame(coordinates).slopes(expression)
 
 
 def directional(expression: sympy.Expr, coordinates: Sequence[Coordinate]) -> tuple[sympy.Expr, ...]:
@@ -178,15 +172,6 @@ def moved_symbols(coordinates: Sequence[Coordinate], xi: Sequence[Fast], beta: A
 def retracted(coordinates: Sequence[Coordinate], rates: Sequence[Fast], h: Fast) -> list[Fast]:
     """The numbers of the position after a step of h with these velocities."""
     return [e for f, x in parts(coordinates, rates) for e in f.retracted(x, h)]
-
-
-def position_rates(coordinates: Sequence[Coordinate]) -> dict[Any, Any]:
-    """The rate of every symbol of a position, by the velocities: w^j X_j(s)."""
-    found: dict[Any, Any] = {}
-    for f in factors(tuple(coordinates)):
-        moving = [(fast(d.dot), f.slopes(k)) for k, d in enumerate(f.directions)]
-        found |= {s: total(w * X[fast(s)] for w, X in moving) for s in f.entries}
-    return found
 
 
 def number_rates(coordinates: Sequence[Coordinate]) -> list[Fast]:

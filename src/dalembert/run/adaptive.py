@@ -1,9 +1,9 @@
 """SciPy's adaptive methods with tolerances relative to the motion, whatever its units.
 
-The error of a position is compared with how far it has been from where it began, that of a velocity or a momentum with the
-largest value that it has had so far. A component that is zero but for the rounding of others is compared with what they
-amount to: with masses m_i = d2L/dv_i^2 the speed u of the whole motion,
-u^2 = sum m_i v_i^2, makes rounding errors of about 1e-16 u / sqrt(m_i) in v_i.
+The error of a position is compared with its largest distance from the start so far, that of a velocity or a momentum with
+its largest value so far. A component that is zero except for the rounding errors of others is compared with these:
+with masses m_i = d2L/dv_i^2 the speed u of the whole motion, u^2 = sum m_i v_i^2, causes rounding errors of about
+1e-16 u / sqrt(m_i) in v_i.
 """
 
 from __future__ import annotations
@@ -18,29 +18,29 @@ from ..errors import StartError
 from .values import Array
 
 ROUNDING = 4e-15
-"""What rounding may leave of a velocity, relative to the speed of the whole motion."""
+"""Rounding error of a velocity, relative to the speed of the whole motion."""
 
 ORIGIN = 0.1
-"""Times `ROUNDING`: what rounding may leave of a position, relative to its distance from the origin."""
+"""Times `ROUNDING`: rounding error of a position, relative to its distance from the origin."""
 
 FIRST = 1e-4
 """The first step, relative to the time in which the velocity changes."""
 
 COLLAPSED, PATIENCE = 1e-5, 2000
-"""So many steps in a row, each shorter than this fraction of the longest: the motion runs into a singular point."""
+"""After PATIENCE steps in a row shorter than COLLAPSED times the longest, the motion is taken to approach a singular point."""
 
 ENDLESS, LOOK = 1e12, 1000
-"""A motion that would take more steps than this is refused; the first look at that is after so many steps."""
+"""A motion that would take more than ENDLESS steps is refused; first checked after LOOK steps."""
 
 RETRIES, SHORTER = 12, 0.6
-"""How often a step that met a point without rates is tried again, and how much shorter it is then."""
+"""How often a step is retried after a point where the rates are undefined, and by what factor it is shortened."""
 
 Kinetic = Callable[[float, Array, Array], tuple[Array, Array, Array]]
-"""(t, y, rate) -> velocities, accelerations (or what stands for them) and |d2L/dv_i^2|."""
+"""(t, y, rate) -> velocities, accelerations (or their counterparts) and |d2L/dv_i^2|."""
 
 
 class Left(Exception):
-    """The rates have no value at a point the solver asked for."""
+    """The rates are undefined at a point the solver evaluated."""
 
     def __init__(self, status: int):
         super().__init__(status)
@@ -48,9 +48,9 @@ class Left(Exception):
 
 
 class Adaptive:
-    """One motion y(t), step by step; `y` are positions, then velocities or momenta, then anything else.
+    """One motion y(t), step by step; `y` are positions, then velocities or momenta, then the rest of the state.
 
-    `per_number` says what sizes of displacements, one per direction, are for the numbers that hold a position.
+    `per_number` converts sizes of displacements, one per direction, to the numbers that represent a position.
     """
 
     def __init__(
@@ -82,14 +82,14 @@ class Adaptive:
         self._left: Left | None = None
 
     def _first(self, t: float, y: Array, f: Array, span: float) -> float:
-        """A first step that is short beside the time in which velocities change; it may grow tenfold with every step."""
+        """A first step, short relative to the time in which velocities change; it may grow tenfold with every step."""
         v, a, mass = self._kinetic(t, y, f)
         speed, change = np.sqrt(mass @ v**2), np.sqrt(mass @ a**2)
         changing = speed / change if speed > 0 and change > 0 else 1e-3 * span
         return FIRST * min(span, changing if np.isfinite(changing) and changing > 0 else span)
 
     def _tolerances(self, t: float, y: Array, f: Array, h: float) -> Any:
-        """The tolerance of each component in a step of about h, from what is known of the motion."""
+        """The tolerance of each component in a step of about h, from the motion so far."""
         if self.atol is not None:
             return self.atol
         v, a, mass = self._kinetic(t, y, f)
@@ -110,7 +110,7 @@ class Adaptive:
         return np.where(found > 0, found, 1e-140)
 
     def step(self) -> bool:
-        """One step; whether there was one."""
+        """Make one step; false if none was possible."""
         solver = self.solver
         for attempt in range(RETRIES + 1):
             try:
@@ -134,17 +134,17 @@ class Adaptive:
             return False
         solver.atol = self._tolerances(
             solver.t, solver.y, solver.f, size
-        )  # the next step may be longer: that is stricter
+        )  # the next step may be longer: a stricter tolerance
         return True
 
     def _check_end(self) -> None:
-        """Refuse a motion whose end is out of reach; looked at after 1000, 2000, 4000, ... steps."""
+        """Refuse a motion that would take too many steps; checked after 1000, 2000, 4000, ... steps."""
         looks, left = divmod(self._count, LOOK)
         if left or looks & (looks - 1):
             return
         gone, solver = self.solver.t - self.times[0], self.solver
         steps = self._count * (solver.t_bound - solver.t) / gone
-        grows = gone > 4 * self._halfway  # steps are still becoming longer: nothing follows from those so far
+        grows = gone > 4 * self._halfway  # steps are still growing: no estimate yet
         self._halfway = gone
         if steps > ENDLESS and not grows and looks > 1:
             raise StartError(
@@ -153,12 +153,12 @@ class Adaptive:
             )
 
     def _look_ahead(self) -> None:
-        """Raise `Left` if the motion was about to leave the domain: steps became so short before its edge."""
+        """Raise `Left` if the rates are undefined a little ahead: steps become short near the edge of the domain."""
         solver = self.solver
         for ahead in self._longest * 10.0 ** -np.arange(12):
             solver.fun(solver.t + ahead, solver.y + ahead * solver.f)
 
     def replace(self, y: Array) -> None:
-        """Go on from another state at the present time."""
+        """Continue from another state at the present time."""
         self.solver.y = y
         self.solver.f = self.solver.fun(self.solver.t, y)

@@ -19,7 +19,7 @@ from .values import Array, Values, columns, parameter_values, point_map
 
 @dataclass(frozen=True)
 class Evaluation:
-    """What the equations say at one state."""
+    """The values of the equations at one state."""
 
     system: System
     velocities: dict[Coordinate, float]

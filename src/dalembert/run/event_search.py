@@ -1,7 +1,7 @@
-"""Finds events along a motion and lets them happen.
+"""Finds events along a motion and applies their actions.
 
-The motion is computed in short stretches with every node at hand (`Stretches`). A step in which an event changes sign is
-walked through from event to event (`Walk`): each place is found with the method itself, so it is as accurate as the motion.
+The motion is computed in short stretches with every node available (`Stretches`). A step in which an event changes sign is
+processed from event to event (`Walk`): each place is found with the method itself, so it is as accurate as the motion.
 """
 
 from __future__ import annotations
@@ -30,16 +30,16 @@ if TYPE_CHECKING:
     from .plan import Plan
 
 STRETCH = 256
-"""Steps computed before events are looked for; a stretch is begun again after an event that changes the motion."""
+"""Steps computed between searches for events; a new stretch begins after an event that changes the motion."""
 
 MOST = 50
-"""Actions within one step, after which it is said that they accumulate."""
+"""Number of actions within one step from which on they are reported as accumulating."""
 
 MOMENT = 1e-6
-"""The part of a step after an action in which nobody can say on which side of zero rounding has left the event."""
+"""The part of a step after an action in which the sign of the event is rounding noise."""
 
 TOGETHER = 1e-12
-"""Events that are less than this part of a step apart are at one place."""
+"""Events closer together than this part of a step count as simultaneous."""
 
 
 @dataclass
@@ -62,7 +62,7 @@ class Stretches:
         self.residual = np.full(lanes, np.nan)
         self.crossings: list[Crossing] = []
         self.stops: dict[int, tuple[float, Array]] = {}
-        # of each event, where an action less than a moment before the present node has put it (else `since` is 0)
+        # of each event, its side after an action less than a moment before the present node (else `since` is 0)
         self.side, self.since = np.zeros((2, lanes, len(self.events)))
         self.direction = np.array([e.direction for e in self.events])
         momenta = self.stepper.stepmap.state[len(self.system.coordinates)] != self.system.coordinates[0].dot.name
@@ -70,7 +70,7 @@ class Stretches:
         self.states = States(self.system, self.events, self.rows, momenta, plan.method.impulsive)
 
     def advance(self, held: Interrupts) -> None:
-        """The whole motion, into `records`, `codes` and `crossings`; an interruption undoes the stretch it falls into."""
+        """The whole motion, into `records`, `codes` and `crossings`; an interruption discards the current stretch."""
         begin, end = self.extent.begin, self.extent.end
         done = begin
         with Progress(self.plan.progress, self.extent.steps) as shown:
@@ -80,14 +80,14 @@ class Stretches:
                         break
                     done = min(at + STRETCH, end)
                     shown.tell(done - begin)
-            except KeyboardInterrupt:  # raised by a function that is told of the progress
+            except KeyboardInterrupt:  # raised by a progress function
                 held.end()
         if done < end:
             self._interrupted(done)
         self.crossings.sort(key=lambda c: c.lane)
 
     def _interrupted(self, done: int) -> None:
-        """End all lanes that go on at a node."""
+        """End all running lanes at a node."""
         going = np.flatnonzero(self.codes[:, 0] == 0)
         nodes = self._computed(going, done, done)[0]
         self.records[going, done // self.extent.every + 1 - self.extent.first_row :] = np.nan
@@ -96,7 +96,7 @@ class Stretches:
         self.codes[going, 0] = Status.INTERRUPTED
 
     def _stretch(self, at: int, end: int, held: Interrupts) -> bool:
-        """All lanes from node to node, or none of them; whether it was not interrupted."""
+        """Advance all lanes from node to node; false if interrupted, and then none is advanced."""
         changing = (self.carry, self.codes, self.residual, self.side, self.since, self.states.beside)
         before, crossings = [a.copy() for a in changing], len(self.crossings)
         if self._walked(at, end, held):
@@ -107,7 +107,7 @@ class Stretches:
         return False
 
     def _walked(self, at: int, end: int, held: Interrupts) -> bool:
-        """Advance all lanes; one whose motion an event changes goes on by itself from the next node."""
+        """Advance all lanes; one whose motion an event changes continues separately from the next node."""
         waiting = [(np.flatnonzero(self.codes[:, 0] == 0), at)]
         while waiting:
             lanes, begin = waiting.pop()
@@ -124,7 +124,7 @@ class Stretches:
         return True
 
     def _computed(self, lanes: Array, begin: int, end: int) -> tuple[Array, Array, Array, Array]:
-        """All nodes of some lanes as if there were no events; carry, codes and residual after them."""
+        """All nodes of some lanes without events; carry, codes and residual after them."""
         nodes = np.full((len(lanes), end - begin + 1, self.stepper.width), np.nan)
         some = Lanes(self.carry[lanes], self.rows[lanes], self.codes[lanes], np.full(len(lanes), np.nan))
         extent = Extent(self.t0, self.h, begin, end - begin)
@@ -132,7 +132,7 @@ class Stretches:
         return nodes, some.carry, some.status, some.residual
 
     def _watched(self, lane: int, nodes: Array, begin: int) -> Walk | None:
-        """Note what only records; the walk through the first step in which something changes or ends the motion."""
+        """Record crossings that only record; the walk through the first step in which an event changes or ends the motion."""
         g = self.states.values(lane, self.points(lane, nodes, begin + np.arange(len(nodes))))
         side, since = side_of(g), np.zeros_like(g)
         side[0] = np.where(self.since[lane] > 0, self.side[lane], side[0])
@@ -142,22 +142,22 @@ class Stretches:
             walk.go(g[j + 1])
             if walk.actions or walk.status:
                 return walk
-        self.since[lane] *= len(nodes) == 1  # it was for the first step
+        self.since[lane] *= len(nodes) == 1  # it applies to the first step only
         return None
 
     def _arrived(self, walk: Walk, nodes: Array, begin: int) -> bool:
-        """Keep what is valid after a step that was changed or ended; whether the lane goes on from the node after it."""
+        """Store the valid nodes after a step that an event changed or ended; whether the lane continues."""
         lane, k, at_node = walk.lane, walk.k, walk.status is Status.EVENT and walk.place == 1
         carry, failed = walk.moved(1.0)
         status = int(walk.status or failed)
         there = status == 0 or at_node
-        # The step before was shorter, so its solution is no guess: the velocity here is, and it says on which branch to go on.
+        # The step before was shorter, so its solution is no guess: the velocity here is, and it selects the branch.
         if there and (walk.origin < 1 or self.near_at):
             carry = self.begun(lane, carry, k + 1)
         self.carry[lane] = carry if there else self.begun(lane, nodes[-2], k)
         self.codes[lane, :2] = status, k + int(there)
         self.side[lane], self.since[lane] = walk.side, np.maximum(walk.since - 1, 0)
-        if at_node and walk.actions:  # the node at the end of this step is another one now
+        if at_node and walk.actions:  # the node at the end of this step has changed
             nodes[-1] = self._computed(np.array([lane]), k + 1, k + 1)[0][0]
         self._keep(lane, nodes if at_node else nodes[:-1], begin)
         if walk.status is Status.EVENT:
@@ -199,12 +199,12 @@ class Stretches:
 
     # parts of a step
     def points(self, lane: int, nodes: Array, k: Any) -> Array:
-        """Position, velocity, entropies and time at some nodes; k says which, and may be a fraction."""
+        """Position, velocity, entropies and time at some nodes; k is their number, and may be a fraction."""
         near = nodes[:, self.near_at] if self.near_at and nodes.shape[1] == self.stepper.width else None
         return self.states.at(lane, nodes, np.broadcast_to(self.t0 + k * self.h, len(nodes)), near)
 
     def begun(self, lane: int, node: Array, k: int) -> Array:
-        """The carry at a node (or of one), which does not remember earlier steps: its own step may be shorter."""
+        """The carry at a node (or of one), without earlier solutions: its own step may be shorter."""
         velocity = self.points(lane, node[None, :], k)[:, self.states.moving]
         seed = self.plan.seed(self.stepper.stepmap, velocity)
         return self.stepper.carry(node[None, : len(self.stepper.stepmap.state)], seed)[0]
@@ -224,7 +224,7 @@ class Stretches:
             return moved[0], 0
         lanes, none = Lanes.begun(moved, self.rows[[lane]]), np.zeros((1, 1, self.stepper.width))
         self.stepper.advance(lanes, none, Extent(t, h, 0, 1, every=2), self.plan.search)
-        moved[0, len(self.stepper.stepmap.state) :] = 0  # the next step has another length: forget earlier solutions
+        moved[0, len(self.stepper.stepmap.state) :] = 0  # the next step has another length: drop earlier solutions
         status = int(lanes.status[0, 0])
         return np.where(status, np.nan, moved[0]), status
 
@@ -232,8 +232,8 @@ class Stretches:
 class Walk:
     """One step of one lane, from event to event in the order of time.
 
-    Places are fractions of the step. The motion was last begun at the place `origin`: at the node, or by an action. An
-    event is looked for from the place `since` on, where it is on the side `side` of zero.
+    Places are fractions of the step. The motion last started at the place `origin`: at the node, or after an action. An
+    event is searched for from the place `since` on, where its sign is `side`.
     """
 
     def __init__(self, whole: Stretches, lane: int, k: int, node: Array, side: Array, since: Array):
@@ -244,7 +244,7 @@ class Walk:
         self.point: Array  # where an event has stopped the motion
 
     def go(self, end: Array) -> None:
-        """To the end of the step, where the events have these values, or to what ends the motion."""
+        """Advance to the end of the step, where the events have these values, or to the end of the motion."""
         roots = self._roots(end)
         while roots and not self.status:
             self.place, k = self._first(roots)
@@ -264,19 +264,19 @@ class Walk:
                 roots = {} if self.status else self._roots(self._values(1.0))
 
     def _roots(self, end: Array) -> dict[int, float]:
-        """Where events cross zero in what is left of the step."""
+        """Where events cross zero in the rest of the step."""
         crossing = np.flatnonzero(_crosses(self.side, end, self.whole.direction) & (self.since <= 1))
         return {int(k): self._root(int(k)) for k in crossing}
 
     def _root(self, k: int) -> float:
-        """Where event k leaves its side of zero: by secants (Illinois), then by halves if g is flat there, or jumps."""
+        """Where event k leaves its side of zero: by secants (Illinois), then by bisection if g is flat there, or jumps."""
 
         def g(place: float) -> float:
             return float(self.side[k] * self._values(place)[k])
 
         a, b, last = max(float(self.since[k]), self.origin), 1.0, 0.0
         ga, gb = g(a), g(b)
-        if ga <= 0 or gb >= 0:  # it has left already, or leaves at the end itself: rounding may have missed it there
+        if ga <= 0 or gb >= 0:  # it crosses before, or at the end itself, where rounding may hide it
             return a if ga <= 0 else b
         for turn in range(80):
             c = b - gb * (b - a) / (gb - ga)
@@ -292,17 +292,17 @@ class Walk:
         return b
 
     def _first(self, roots: Mapping[int, float]) -> tuple[float, int]:
-        """The earliest place and what happens there first: what is recorded, then by the list."""
+        """The earliest place and the first event there: those that record, then in the order of the list."""
         place = min(roots.values())
         here = [k for k, root in roots.items() if root - place <= TOGETHER]
         return place, min(here, key=lambda k: (self.whole.events[k].action != "record", k))
 
     def _act(self, k: int, point: Array, again: bool) -> None:
-        """Change the state, and go on from there.
+        """Change the state, and continue from there.
 
-        Events that have happened here, and those that the action takes elsewhere, are where they are a moment later. The
-        others keep their side: they may be about to cross at this very place. So does one that has acted in this step before
-        and crosses with a rate that does not lead across: that rate is rounding, at the end of bounces that die out.
+        Events that occurred here, and those whose value the action changes, get the side they have a moment later. The
+        others keep their side: they may be about to cross at this place. So does one that has acted in this step before and
+        whose rate does not point across zero: that rate is rounding, at the end of decaying bounces.
         """
         states, lane = self.whole.states, self.lane
         across = float(self.side[k])
@@ -319,7 +319,7 @@ class Walk:
         here = self.place - self.happened <= TOGETHER
         left_over = np.where(
             here & (np.abs(now) <= np.abs(before)), now, 0
-        )  # of zero, missed by rounding or projection
+        )  # distance from zero due to rounding or projection
         moved = (before != now) | here
         self.side = np.where(moved, states.leads(lane, after, left_over, MOMENT * self.whole.h), self.side)
         self.since = np.where(moved, self.place + MOMENT, self.since)
@@ -328,7 +328,7 @@ class Walk:
         self.origin, self.carry = self.place, self.whole.anew(lane, after)
 
     def moved(self, place: float) -> tuple[Array, int]:
-        """The carry at a place, and the status of getting there."""
+        """The carry at a place, and the status of the step to it."""
         t0, h = self.whole.t0, self.whole.h
         return self.whole.part(self.lane, self.carry, t0 + (self.k + self.origin) * h, (place - self.origin) * h)
 
@@ -350,5 +350,5 @@ class Walk:
 
 
 def _crosses(side: Array, after: Array, direction: Array) -> Array:
-    """Whether a value leaves its side of zero in a direction that counts; zero itself is no side."""
+    """Whether a value leaves its side of zero in a direction that counts; zero is on neither side."""
     return ((side < 0) & (after >= 0) & (direction >= 0)) | ((side > 0) & (after <= 0) & (direction <= 0))

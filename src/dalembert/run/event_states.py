@@ -1,4 +1,4 @@
-"""States at which events are looked for and happen: values and rates of events, constraints, actions."""
+"""States at which events are evaluated and act: values and rates of events, constraints, actions."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from .events import Event
 
 ADMISSIBLE = 1e-9
-"""An action leaves the constraints if it takes more than this to come back to them, relative to what it leads to."""
+"""An action violates the constraints if projecting its result changes it by more than this, relatively."""
 
 
 class States:
@@ -39,7 +39,7 @@ class States:
         self._values = point_map(maps.quantity_map(system, values))
         self._rates = point_map(maps.rate_map(system, values))
         self._momenta, self._project = momenta, impulsive and bool(system.constraints)
-        self.beside = np.zeros((len(rows), len(system.coordinates)))  # the velocity of each lane that was found last
+        self.beside = np.zeros((len(rows), len(system.coordinates)))  # the last velocity found in each lane
         self._admissible = point_map(maps.admissible_map(system)) if system.constraints else None
         whole = {k: _after(system, e) for k, e in enumerate(events) if e.changes}
         self._changed = {k: point_map(maps.quantity_map(system, after)) for k, after in whole.items()}
@@ -64,9 +64,9 @@ class States:
         return self._rates(state, self.rows[[lane]])[0][0]
 
     def leads(self, lane: int, state: Array, zero: Array, moment: float) -> Array:
-        """To which side of zero the tangent of the motion leads; events count as `zero` less than their values here.
+        """The side of zero towards which the tangent of the motion points; `zero` is subtracted from the events here.
 
-        By the rates, since a difference of values is lost in rounding after a low bounce; where a rate is zero, by values
+        By the rates, since a difference of values is rounding noise after a low bounce; where a rate is zero, by values
         a moment later. On the tangent, because the motion itself may be below the floor again by then.
         """
         later, q = state.copy(), self.system.coordinates
@@ -77,7 +77,7 @@ class States:
         return np.where(side != 0, side, side_of(self.values(lane, later)[0] - zero))
 
     def admissible(self, lane: int, state: Array) -> Array:
-        """The state brought onto the constraints: from where the error of the method and rounding have left it."""
+        """The state projected onto the constraints, which removes errors of the method and rounding."""
         if self._admissible is None:
             return state
         nearest, failed = self._admissible(state, self.rows[[lane]])
@@ -93,10 +93,10 @@ class States:
         return self._completed(lane, state, after, self.events[event])
 
     def _completed(self, lane: int, before: Array, after: Array, event: Event) -> Array | None:
-        """The state after an action as a start: on the constraints but for rounding, or completed by them; else None.
+        """The state after an action as a start: on the constraints up to rounding, or completed by them; else None.
 
-        Velocities that the action does not name are kept if that satisfies the constraints; otherwise they are left to the
-        constraints, as in any start.
+        Velocities that the action does not name are kept if that satisfies the constraints; otherwise the
+        constraints determine them, as in any start.
         """
         q, v, S = self.system.coordinates, self.system.velocities, self.system.entropies
         nearest = self.admissible(lane, after)
@@ -112,7 +112,7 @@ class States:
         return np.column_stack([start.q, start.second, after[:, self.moving.stop :]])
 
     def _near(self, lane: int, before: Array, after: Array, nearest: Array, displaced: bool) -> bool:
-        """Whether an action stays on the constraints; lengths are measured by the mass matrix, so that units cancel."""
+        """Whether an action satisfies the constraints; lengths are measured by the mass matrix, so that units cancel."""
         n = len(self.system.coordinates)
         mass = self._at(maps.mass_map(self.system), lane, after).reshape(n, n)
 
@@ -141,5 +141,5 @@ def _owned(system: System, held: dict[str, Any]) -> list[tuple[Any, Any]]:
 
 
 def side_of(g: Array) -> Array:
-    """On which side of zero: -1, 0 or 1; what is not a number is on neither."""
+    """The side of zero: -1, 0 or 1; 0 for NaN."""
     return (g > 0) * 1.0 - (g < 0)

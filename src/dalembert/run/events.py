@@ -1,4 +1,4 @@
-"""Events, as they are given, and crossings, as a run has them."""
+"""Events, as given by the user, and crossings, as found in a run."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ class Event:
 
     direction: +1 only where it rises, -1 only where it falls, 0 both ways
 
-    Crossings are seen by the sign at nodes and after actions: an expression that crosses zero twice within one step, and
-    so has the same sign at both its ends, is not seen; take h so small that it crosses once. To begin at zero, or to be
-    taken across zero by the action of an event, is not to cross it.
+    Crossings are detected by the sign at nodes and after actions: an expression that crosses zero twice within one step, and
+    so has the same sign at both its ends, is not detected; choose h so small that it crosses once. Starting at zero, or
+    being moved across zero by the action of an event, does not count as a crossing.
     """
 
     expression: Any
@@ -43,7 +43,7 @@ class Event:
 
     @property
     def changes(self) -> Mapping[Any, Any]:
-        """What the event changes; nothing, if it stops or records."""
+        """The changes the event makes; empty if it stops or records."""
         return self.action if isinstance(self.action, Mapping) else {}
 
     @property
@@ -85,7 +85,7 @@ def _by_component(action: Mapping[Any, Any]) -> dict[Any, Any]:
 
 
 def _that_varies(given: Any) -> Any:
-    """The expression of an event, which must be able to vanish at one time and not at another."""
+    """The expression of an event, which must not be constant."""
     expression = checks.expression(given, "Event")
     if all(isinstance(s, Parameter) for s in expression.free_symbols):
         raise ModelError(
@@ -108,7 +108,7 @@ class Crossing:
     """Whether the event changed the motion there."""
     entropies: dict[str, float] = field(default_factory=dict)
     step: int = -1
-    """The number of the node before it: the step from there is the one in which it happened."""
+    """The number of the node at the beginning of the step in which it occurred."""
 
     @property
     def start(self) -> dict[str, float]:

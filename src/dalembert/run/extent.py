@@ -56,7 +56,7 @@ def _of_lane(run: Trajectory, lane: int) -> str:
 
 
 def span(run: Trajectory) -> str:
-    """The time that the records cover, those of the lane that came farthest."""
+    """The time span of the records, of the lane that was computed farthest."""
     event = stopped_by(run)
     by = f", where the event {event!r} stopped it" if event else ""
     return f"t = {run.time[0]:g} to {_last(run):g}{by}"
@@ -70,6 +70,6 @@ def stopped_by(run: Trajectory) -> str:
 
 
 def _last(run: Trajectory) -> float:
-    """The time of the last record of the lane that came farthest."""
+    """The time of the last record of the lane that was computed farthest."""
     there = np.flatnonzero(np.isfinite(run._positions).all(axis=-1).any(axis=0))
     return float(run.time[there[-1] if len(there) else 0])

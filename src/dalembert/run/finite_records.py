@@ -1,9 +1,9 @@
 """A run is converged only if everything it records is finite: positions, momenta, velocities, multipliers, energy.
 
-The state is seen to be finite while steps are computed. That velocities and energies, which follow from it, are finite is seen
-without computing them at every node: the guards of a step keep denominators and logarithms from zero at every node, the matrix
-of p = dL/dv is seen to be regular between nodes at which it is looked at (`regular`), and what is left can only overflow,
-which the sizes of the state exclude (`bounds`). Where this is not seen, they are computed.
+That the state is finite is checked while steps are computed. That velocities and energies, which follow from it, are finite
+is usually shown without computing them at every node: the guards of a step exclude zero denominators and logarithms at every
+node, the matrix of p = dL/dv is shown to be regular from samples (`singular_nodes`), and overflow, the only other cause, is
+excluded by the sizes of the state (`size_bounds`). Where this fails, they are computed.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from ..engine.machine import PointMap
 from ..engine.status import Status
 from ..methods.base import Method
 from ..model.coordinates import time
-from ..model.space import in_numbers, numbers
+from ..model.space import numbers, to_numbers
 from ..model.system import System
 from ..symbolic import fast, free_names, substitute, substitution
 from ..theory.motion import state_maps as maps
@@ -33,28 +33,28 @@ from .values import Array, point_map
 from .velocities import NEAR, has_branches, velocities
 
 LARGEST = 1e200
-"""Bounds below this are finite in whatever order they are multiplied."""
+"""Bounds below this do not overflow, in whatever order they are multiplied."""
 
 CONDITION = 1e30
-"""Velocities are at most so many times as large as momenta by diagonal masses: a matrix that is accepted as regular is not
-worse."""
+"""Largest ratio of velocities to momenta over diagonal masses: a matrix that is accepted as regular is not worse
+conditioned."""
 
 _COMPUTED = ("_positions", "_velocities", "_momenta", "_multipliers", "_entropies")
-"""Arrays that a run computes from its records and keeps."""
+"""Arrays that a run computes from its records and caches."""
 
 
 def ended_where_not_finite(run: Trajectory) -> Trajectory:
-    """The run; a lane ends before the first node at which something that is recorded or follows from it is not finite.
+    """The run; a lane ends before the first node at which a record or a quantity computed from it is not finite.
 
-    What has no value is outside the domain of an expression; what is infinite, and velocities that momenta do not
-    determine, are not finite.
+    Its status is LEFT_DOMAIN where the energy is NaN; NOT_FINITE where a value is infinite or momenta do not determine
+    velocities.
     """
     if isinstance(run.system, System) and _is_seen_finite(run, run.system):
         return run
     reached = _reached(run)
     state = _finite(run.records[:, :, : _state_width(run)])
     code = run.codes[:, :1]
-    ended = ~np.isin(code, (Status.CONVERGED, Status.EVENT, Status.INTERRUPTED))  # such a lane keeps its reason
+    ended = ~np.isin(code, (Status.CONVERGED, Status.EVENT, Status.INTERRUPTED))  # such a lane keeps its status
     if isinstance(run.system, DiscreteSystem):
         end_lanes(run, reached & ~state, np.where(ended, code, Status.NOT_FINITE))
         return run
@@ -68,7 +68,7 @@ def ended_where_not_finite(run: Trajectory) -> Trajectory:
 
 
 def _is_seen_finite(run: Trajectory, system: System) -> bool:
-    """Whether everything is finite, as far as that can be seen without computing it at every node."""
+    """Whether everything is shown to be finite without computing it at every node."""
     method = run.method
     recorded = not system.constraints or {f"multiplier.{a + 1}" for a in range(len(system.constraints))} <= set(
         run.columns
@@ -88,14 +88,14 @@ def _is_seen_finite(run: Trajectory, system: System) -> bool:
     if not np.isfinite(size) or not _is_bounded(run, system, method, size):
         return False
     project = bool(system.constraints) and method.impulsive
-    lanes, last = np.arange(len(run.records)), len(run) - 1  # the guards have seen the last node before it was rounded
+    lanes, last = np.arange(len(run.records)), len(run) - 1  # guards check the last node before rounding
     more = np.nonzero(doubtful(run, system, project)) if run._carries_momenta else (lanes[:0], lanes[:0])
     lane = np.concatenate([lanes, lanes, more[0]])
     return _are_finite(run, system, project, lane, np.concatenate([0 * lanes, 0 * lanes + last, more[1]]))
 
 
 def _size(run: Trajectory) -> float:
-    """The root of the sum of the squares of all records; outputs of the last node, whose step need not exist, do not count."""
+    """The root of the sum of the squares of all records; without outputs of the last node, whose step need not exist."""
     width, every = _state_width(run), run.records
     if width == every.shape[2] or _nodes(run)[-1] != run.codes[:, 1].max():
         flat, last = every.reshape(-1), np.zeros(1)
@@ -131,7 +131,7 @@ def _bound_map(system: System, stepmap: StepMap) -> PointMap | None:
     still, q = substitution(dict.fromkeys(system.velocities, 0)), system.coordinates
     try:
         whole, *shift = bounds(
-            [maps.energy_map(system).outputs["energy"], *(in_numbers(still(p), q) for p in momenta(system))],
+            [maps.energy_map(system).outputs["energy"], *(to_numbers(q)(still(p)) for p in momenta(system))],
             guarded,
             names,
         )

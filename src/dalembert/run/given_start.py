@@ -1,4 +1,4 @@
-"""A start as it is given: a dictionary of positions and velocities, momenta or second positions, read into arrays."""
+"""A start as given by the user: a dictionary of positions and velocities, momenta or second positions, read into arrays."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ class Start:
     entropies: Array
     """One column per entropy; none in a mechanical system."""
     near: Array | None = None
-    """Velocities given along with momenta, to say which branch is meant; NaN where there is none."""
+    """Velocities given along with momenta, to select the branch; NaN where there is none."""
     carried: Array | None = None
-    """One column per multiplier with a motion of its own; None in systems that have none."""
+    """One column per multiplier that is part of the state; None in systems that have none."""
 
     @property
     def state(self) -> Array:
-        """All of it as columns: positions, what stands second, entropies, multipliers."""
+        """The start as columns: positions, `second`, entropies, multipliers."""
         parts = (self.q, self.second, self.entropies, self.carried)
         return np.column_stack([part for part in parts if part is not None])
 
@@ -53,10 +53,10 @@ def read_start(
     branches: bool = False,
     carried: Sequence[Symbol] = (),
 ) -> tuple[Start, list[int]]:
-    """What a start dictionary says; also which velocities it leaves out, at most `fixed` of them.
+    """The start in a dictionary; also which velocities it leaves out, at most `fixed` of them.
 
-    `usual` is the kind of start to ask for if only positions are given. With `branches` velocities beside momenta say
-    which of the velocities that belong to them is meant.
+    `usual` is the kind of start named in the message if only positions are given. With `branches`, velocities given along
+    with momenta select one of several solutions of p = dL/dv.
     """
     keys = [s for q in coordinates for s in (q, q.dot, q.momentum, q.at(0), q.at(1))]
     given, turned = _rotations(coordinates, given)
@@ -110,7 +110,7 @@ def _at(name: str, end: int) -> str:
 
 
 def _rotations(coordinates: Sequence[Coordinate], given: Values) -> tuple[dict[Any, Any], dict[str, Array]]:
-    """What is given for lines, and the numbers of rotations and the components of their velocities and momenta by name."""
+    """The values given for lines; and by name the numbers of rotations and components of their velocities and momenta."""
     plain, turned = dict(given), dict[str, Array]()
     for R in rotations(coordinates):
         for name in (R, R.name):
@@ -127,7 +127,7 @@ def _rotations(coordinates: Sequence[Coordinate], given: Values) -> tuple[dict[A
 
 
 def _check_keys(coordinates: Sequence[Coordinate], entropies: Sequence[Entropy], given: Values) -> None:
-    """Refuse unknown keys beside rotations, in the words in which a start is given."""
+    """Refuse unknown keys of a start with rotations; the message names the keys that a start can have."""
     turning = rotations(coordinates)
     if not turning or not isinstance(given, Mapping):
         return
@@ -182,7 +182,7 @@ def _incomplete(coordinates: Sequence[Coordinate], absent: list[str], lacking: l
 
 
 def _spoken(name: str) -> str:
-    """What a person gives for a number of the position or a component: R for a quaternion, R.omega for its velocity."""
+    """The key a user gives for a number of the position or a component: R for a quaternion, R.omega for its velocity."""
     owner, *rest = name.split(".")
     if rest and rest[0].startswith("quaternion"):
         return owner

@@ -1,4 +1,4 @@
-"""Motions by Hamilton's equations: SciPy's adaptive method on the compiled rates of (q, p), apart from every integrator."""
+"""Motions by Hamilton's equations: SciPy's adaptive method on the compiled rates of (q, p), independent of all integrators."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def _on_branch(form: HamiltonianForm, states: Array, velocity: Array, t: float, 
 
 
 class _Motion:
-    """One lane; `near` is the velocity at the last step, which says on which branch of p = dL/dv the motion is."""
+    """One lane; `near` is the velocity at the last step, which selects the branch of p = dL/dv."""
 
     def __init__(self, form: HamiltonianForm, compiled: PointMap, row: Array, velocity: Array):
         self.system: System = form.system
@@ -102,7 +102,7 @@ class _Motion:
         """Rates of q and p, and multipliers."""
         point = np.append(y, t)[None, :]
         found, status = self._look(point, self.near)
-        if status[0] and self.implicit:  # one look from the velocity itself, found without crossing a fold
+        if status[0] and self.implicit:  # once more from the velocity itself, found without crossing a fold
             v = velocities(self.system, point, self.row, False, self.near[None, :])
             found, status = self._look(point, v[0]) if np.isfinite(v).all() else (found, status)
         if status[0] or not np.isfinite(found).all():
@@ -121,7 +121,7 @@ class _Motion:
     def solve(
         self, state: Array, times: Array, out: Array, tolerance: tuple[float, float | None], held: Interrupts
     ) -> tuple[int, Status]:
-        """Fill `out` as far as the solver gets; tells the last valid record and how it ended."""
+        """Fill `out` as far as the solver gets; returns the last valid record and the status."""
         size, done = len(state), 0
         if not (np.isfinite(state).all() and np.isfinite(self.row).all()):
             return 0, Status.NOT_FINITE

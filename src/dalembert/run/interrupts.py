@@ -8,15 +8,15 @@ from types import FrameType, TracebackType
 from typing import Any, Self
 
 AT_ONCE = 3
-"""The third Ctrl-C does not wait: it ends the run and loses it, for whoever cannot wait for the end of a chunk."""
+"""The third Ctrl-C acts at once: it aborts the run and loses it, for users who cannot wait for the end of a chunk."""
 
 
 class Interrupts:
-    """Within `with`, Ctrl-C (SIGINT) is noted, and acts where `arrived` is asked: between chunks, steps or lanes.
+    """Within `with`, Ctrl-C (SIGINT) is stored, and acts where `arrived` is called: between chunks, steps or lanes.
 
-    A KeyboardInterrupt could be raised between any two instructions otherwise: after compiled code has moved the lanes, say,
-    and before it is noted how far. What Ctrl-C does is up to the handler that was installed before: Python's own raises
-    KeyboardInterrupt, and the run ends; if one of the user's own raises nothing, the run goes on. Signals reach the main
+    Otherwise a KeyboardInterrupt could be raised between any two instructions: for example after compiled code has advanced
+    the lanes, before the number of steps is stored. The handler installed before decides what Ctrl-C does: Python's own raises
+    KeyboardInterrupt, and the run ends; if a user's handler raises nothing, the run goes on. Signals reach the main
     thread only, so runs in other threads are not interrupted.
     """
 
@@ -43,7 +43,7 @@ class Interrupts:
             raise KeyboardInterrupt
 
     def arrived(self) -> bool:
-        """Whether the run is to end: asked only where recorded data are consistent."""
+        """Whether the run should end: called only where recorded data are consistent."""
         if self._waiting:
             self._waiting = False
             try:
@@ -53,5 +53,5 @@ class Interrupts:
         return self._ended
 
     def end(self) -> None:
-        """Note that the run is to end, because a function of the user raised KeyboardInterrupt."""
+        """End the run, because a function of the user raised KeyboardInterrupt."""
         self._ended = True

@@ -15,7 +15,7 @@ _CGROUP = Path("/sys/fs/cgroup")
 
 
 def available() -> int | None:
-    """The bytes that this process can still have: of the machine, its container, and its own limit; None if unknown."""
+    """The bytes still available to this process, limited by machine, container and process limit; None if unknown."""
     known = [b for b in (_of_machine(), _of_container(), _of_process()) if b is not None]
     return max(0, min(known)) if known else None
 
@@ -34,7 +34,7 @@ def _of_machine() -> int | None:
 
 
 def _of_container() -> int | None:
-    """The limit of the control group (version 2, or 1), less what it uses; cached files are given up when needed."""
+    """The limit of the control group (version 2, or 1), less what it uses; cached files do not count as used."""
     for limit, used, statistics, cached in (
         ("memory.max", "memory.current", "memory.stat", "inactive_file"),
         ("memory/memory.limit_in_bytes", "memory/memory.usage_in_bytes", "memory/memory.stat", "total_inactive_file"),
@@ -62,10 +62,10 @@ def _of_process() -> int | None:
 
 
 def check_fits(plan: Plan, lanes: int, width: int) -> None:
-    """Refuse a run whose records do not fit into memory, with the `every=` that would."""
+    """Refuse a run whose records do not fit into memory, and suggest an `every=` with which they do."""
     free = available()
     rows = plan.extent.records
-    row = 8 * (lanes * width + 3)  # and its time, which is made of a whole number and a double
+    row = 8 * (lanes * width + 3)  # and its time, computed from a whole number and a double
     if free is None or rows * row <= free:
         return
     fitting = free // (2 * row) - 2
@@ -84,7 +84,7 @@ def _rounded(n: int) -> int:
 
 
 def size(count: float) -> str:
-    """Bytes for people."""
+    """A number of bytes as text."""
     units = ("bytes", "kB", "MB", "GB", "TB", "PB", "EB")
     power = min(max(0, (len(str(int(count))) - 1) // 3), len(units) - 1)
     return f"{count / 1000**power:.3g} {units[power]}"

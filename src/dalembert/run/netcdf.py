@@ -1,6 +1,6 @@
 """NetCDF 3 files with 64-bit offsets (CDF-2), written and read strictly.
 
-SciPy and xarray read the files too. They are read here by a parser of our own because every size in a header is checked
+SciPy and xarray read the files too. They are read here by a separate parser because it checks every size in a header
 against the size of the file before anything is allocated: a damaged header costs neither memory nor time.
 """
 
@@ -25,10 +25,10 @@ _CODES = {kind: code for code, kind in _TYPES.items()}
 _TEXT = 2
 _MOST = 2**31 - 1
 _HEADER = 2**20
-"""Bytes that are read at once, as a rule more than the header has."""
+"""Bytes read at once, usually more than the header has."""
 
 _BLOCK = 2**22
-"""Numbers that are brought into the byte order of the file at once."""
+"""Numbers converted to the byte order of the file at once."""
 
 Attribute = str | Array
 """A text, or an array of numbers."""
@@ -58,7 +58,7 @@ def write(file: BinaryIO, attributes: Mapping[str, Any], variables: Mapping[str,
                 raise StartError(f"save: the axis {axis} of {name} has {size} entries; NetCDF 3 has no room for them.")
     places = {axis: i for i, axis in enumerate(sizes)}
     begin, heads = 0, b""
-    for _ in range(2):  # offsets have a fixed width, so the second pass has the length of the first
+    for _ in range(2):  # offsets have a fixed width, so both passes have the same length
         heads, at = b"", begin
         for name, v in kept.items():
             axes = b"".join(_whole(places[a]) for a in v.axes)
@@ -83,7 +83,7 @@ def _write_data(file: BinaryIO, data: Array) -> None:
 
 
 def _kind(data: Array) -> np.dtype[Any]:
-    """How the file holds an array: its type, with the largest byte first."""
+    """The type of an array in the file, big-endian."""
     kind = data.dtype.newbyteorder(">")
     if kind not in _CODES:
         raise TypeError(f"an array of {data.dtype} has no place in a NetCDF 3 file")
@@ -158,7 +158,7 @@ class File:
         return self._places[name].shape
 
     def array(self, name: str, kind: str, axes: int) -> Array:
-        """The data of a variable, if they are of that kind, 'i4' or 'f8', and have so many axes."""
+        """The data of a variable, which must be of that kind, 'i4' or 'f8', with that many axes."""
         shape, place = self.shape(name), self._places[name]
         if place.kind != np.dtype(f">{kind}") or len(shape) != axes:
             raise FormatError(f"{name} is {place.kind} of shape {shape}")
@@ -224,7 +224,7 @@ class File:
         self._list(_ATTRIBUTES, self._value)
         code = self._count()
         kind = np.dtype("i1") if code == _TEXT else self._type(code)
-        self._bytes(4)  # the size, which the shape gives too
+        self._bytes(4)  # the size, which also follows from the shape
         begin = struct.unpack(">q" if self._wide else ">i", self._bytes(8 if self._wide else 4))[0]
         if any(a >= len(self._sizes) for a in axes):
             raise FormatError("its header names an axis that is not there")

@@ -1,4 +1,4 @@
-"""What is looked at once a run has been computed: velocities at every node, folds and singular charts between nodes."""
+"""Checks after a run has been computed: velocities at every node, folds and singular charts between nodes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ..discrete.system import DiscreteSystem
 from ..engine.status import Status
 from ..errors import ModelWarning
 from ..model.coordinates import time
-from ..model.space import gyroscopic, in_numbers, numbers, slopes
+from ..model.space import frame, numbers, to_numbers
 from ..model.system import System
 from ..symbolic import fast, free_names, vectorised
 from ..theory.motion import state_maps as maps
@@ -31,21 +31,20 @@ if TYPE_CHECKING:
     Compute = Callable[[Plan, Array, Array], Trajectory]
 
 PART = 400_000
-"""Nodes of all lanes that are looked at together."""
+"""Nodes of all lanes that are checked in one call."""
 
 LOOKED_AT, ENTRIES = 2048, 4_000_000
-"""At how many nodes a mass matrix is looked at, at most, and how many numbers these have together."""
+"""Largest number of nodes at which the mass matrix is evaluated, and of all its entries there."""
 
 LOW, CROSSED, SUSPECT = 0.1, 0.01, 1e-8
-"""A determinant is looked at more closely where it is below the first part of its median; near a node it vanishes if it
-falls below the second part of what it is at the nodes before and after. Below the last part of the median, velocities may
-not be determined."""
+"""A determinant is examined more closely below LOW times its median; near a node it counts as zero below CROSSED times its
+values at the nodes before and after. Below SUSPECT times the median, velocities may not be determined."""
 
 UNRESOLVED = 10.0
-"""A determinant that is low and changes by this factor in one step: the step is as long as the distance from its zero."""
+"""If a low determinant changes by this factor in one step, the step is as long as the distance from its zero."""
 
 THROWN = 4.0
-"""By how many times as much as forces do in a step a momentum may change."""
+"""Largest change of a momentum in a step, relative to the impulse of the forces."""
 
 
 def checked_nodes(run: Trajectory) -> Trajectory:
@@ -62,9 +61,9 @@ def checked_nodes(run: Trajectory) -> Trajectory:
 
 
 def thinned(plan: Plan, carry: Array, codes: Array, compute: Compute) -> Trajectory:
-    """A run that keeps every so many nodes and is looked at at every node, part by part.
+    """A run that records every `every`-th node and is checked at every node, part by part.
 
-    Where velocities have several branches, records that are several steps apart do not tell what happened between them.
+    Where velocities have several branches, records several steps apart do not show on which branch the nodes between are.
     """
     lanes, codes = len(carry), codes.copy()
     records, residual = np.full((lanes, len(plan.times), plan.stepper().width), np.nan), np.full(lanes, np.nan)
@@ -74,7 +73,7 @@ def thinned(plan: Plan, carry: Array, codes: Array, compute: Compute) -> Traject
         part = replace(whole.part(at, min(size, whole.steps - at)), every=1)
         run = compute(replace(plan, extent=part), carry.copy(), codes.copy())
         near = [run.columns.index(n) for n in near_names(run.system) if n in run.columns]
-        if near:  # a step that failed has none
+        if near:  # a failed step has none
             known = run.records[:, :, near]
             run.records[:, :, near] = np.where(np.isfinite(known), known, run._velocities)
         nodes = part.begin + np.arange(part.steps + 1)
@@ -91,9 +90,9 @@ def _end(run: Trajectory, lost: Any, status: Status) -> None:
 
 
 def _beyond_folds(run: Trajectory, system: System) -> Array:
-    """Which nodes are separated from the one before by a place where velocities are not determined by momenta.
+    """Which nodes are separated from the one before by a place where momenta do not determine velocities.
 
-    Of a run of an adaptive method, whose nodes may be far apart, the nodes themselves are compared.
+    For adaptive methods, whose nodes may be far apart, the nodes themselves are compared.
     """
     project, N = bool(system.constraints), run._positions.shape[-1]
     end = N + len(system.coordinates)
@@ -109,23 +108,23 @@ def _beyond_folds(run: Trajectory, system: System) -> Array:
 
     for lane, row in enumerate(run._parameter_rows[:, None, :]):
         here = side(state[lane], row)
-        for k in np.flatnonzero(here == 0):  # on a fold itself: as before
+        for k in np.flatnonzero(here == 0):  # on a fold itself: the side of the node before
             here[k] = here[k - 1] if k else 0.0
         beyond[lane, 1:] = here[1:] * here[:-1] < 0
         for part in np.arange(1, 16) / 16 if run.every == 1 and len(here) > 1 else ():
             beyond[lane, 1:] |= side(state[lane, :-1] + part * np.diff(state[lane], axis=0), row) * here[:-1] < 0
         if run.every == 1 and not run._carries_momenta and not system.constraints:
             beyond[lane, 1:] |= _thrown(system, state[lane], row, run.h)
-        for c in run.events:  # an action may take a motion anywhere
+        for c in run.events:  # an action may move the state across a fold
             if c.lane == lane and c.changed:
                 beyond[lane, np.searchsorted(run.time, c.time) :][:2] = False
     return beyond
 
 
 def _thrown(system: System, state: Array, row: Array, h: float) -> Array:
-    """Which steps changed a momentum by far more than the forces at both ends do: the stages of the step met a fold."""
+    """Which steps changed a momentum by far more than the forces at both ends would: its stages reached a fold."""
     moment, q = momenta(system), system.coordinates
-    acting = zip(slopes(system.lagrangian, q), gyroscopic(moment, q), system.force, strict=True)
+    acting = zip(frame(q).slopes(system.lagrangian), frame(q).turning(moment), system.force, strict=True)
     outputs = {f"entry.{i}": e for i, e in enumerate([*moment, *(d + g + fast(f) for d, g, f in acting)])}
     p, f = np.split(point_map(maps.quantity_map(system, outputs))(state, row)[0], 2, axis=1)
     force = h * np.maximum(np.abs(f[1:]), np.abs(f[:-1]))
@@ -141,7 +140,7 @@ def _mass_entries(system: System) -> Any:
     """The mass matrix as a function of an array (points, coordinates, time, parameters); None if no position occurs in it."""
     mass = mass_matrix(system)
     entries = [e for row in mass for e in row]
-    entries = [in_numbers(e, system.coordinates) for e in entries]
+    entries = list(map(to_numbers(system.coordinates), entries))
     if not free_names(entries) & set(numbers(system.coordinates)):
         return None
     names = [*numbers(system.coordinates), time.name, *(p.name for p in system.parameters)]
@@ -175,18 +174,18 @@ class _Determinants:
         return self.at(self.q[k], self.t[k])[1]
 
     def note(self, k: Array, sizes: Array, usual: float) -> None:
-        """Note the nodes where it is far below the usual."""
+        """Store the nodes where it is far below the usual value."""
         self.suspect |= set(k[~(sizes > usual + np.log(SUSPECT))].tolist())
 
     def between(self, k: int, fractions: Array) -> tuple[Array, Array, Array, Array]:
-        """Positions, times, signs and logarithms on the way from node k to the next."""
+        """Positions, times, signs and logarithms between node k and the next."""
         s = fractions[:, None]
         q, t = self.q[k] + s * (self.q[k + 1] - self.q[k]), self.t[k] + fractions * (self.t[k + 1] - self.t[k])
         return q, t, *self.at(q, t)
 
 
 def _warn_of_chart(run: Trajectory, system: System) -> None:
-    """Warn if a step went across a place where the mass matrix, which depends on the positions, is singular."""
+    """Warn if a step crossed a place where the mass matrix, which depends on the positions, is singular."""
     if _mass_entries(system) is None or len(run) < 3:
         return
     for lane in map(int, np.flatnonzero(~is_even(run, system))):
@@ -223,7 +222,7 @@ def _crossing(det: _Determinants, count: int) -> tuple[float, Array, Array] | No
     if sizes.min() > sizes.max() + np.log(LOW):
         return None
     usual = float(np.median(sizes))
-    if not np.isfinite(usual):  # it vanishes everywhere: masses that only constraints make up for
+    if not np.isfinite(usual):  # it vanishes everywhere: accelerations are determined only with the constraints
         return None
     det.note(some, sizes, usual)
     least = np.r_[
@@ -241,7 +240,7 @@ def _crossing(det: _Determinants, count: int) -> tuple[float, Array, Array] | No
 
 
 def _vanishes_near(det: _Determinants, k: int, count: int) -> tuple[float, Array] | None:
-    """Where the determinant vanishes, to what a step can tell, on the way through node k, where it is least."""
+    """Where the determinant vanishes, to the resolution of a step, near node k, where it is least."""
     ends = [j for j in (k - 1, k + 1) if 0 <= j < count]
     sign, size = det.at(det.q[ends], det.t[ends])
     here = float(det.nodes(np.array([k]))[0])

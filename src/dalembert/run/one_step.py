@@ -29,11 +29,11 @@ from .velocities import expected_velocities
 
 @dataclass(frozen=True, eq=False, repr=False)
 class FlowStep(Shown):
-    """One step: the state before and after, and the derivative of the one by the other. `step[x]` is x after it.
+    """One step: the states before and after, and the derivative of the latter by the former. `step[x]` is x after it.
 
     With lanes every array has a leading axis of lanes.
 
-    symbols:   the state: positions and momenta (or velocities), or two positions; entropies, what the method carries
+    symbols:   the state: positions and momenta (or velocities), or two positions; entropies, other values the method carries
     jacobian:  d after / d before, rows and columns in the order of `symbols`
     """
 
@@ -43,7 +43,7 @@ class FlowStep(Shown):
     after: Array
     jacobian: Array
     time: float
-    """At the state after the step; of two positions, that of the first."""
+    """The time of the state after the step; for two positions, that of the first."""
 
     def __getitem__(self, symbol: Any) -> Any:
         names = [s.name for s in self.symbols]
@@ -54,7 +54,7 @@ class FlowStep(Shown):
 
     @property
     def determinant(self) -> Any:
-        """By how much the step changes volume."""
+        """The factor by which the step changes volume."""
         return self._value(np.linalg.det(self.jacobian))
 
     @property
@@ -94,8 +94,8 @@ def flow(
     """One step of length h from a state, given like the start of a run, and its exact derivative; arrays make lanes.
 
     Of a discrete system, {x: ..., x.momentum: ...} gives the flow on positions and momenta, {x.at(0): ..., x.at(1): ...} the
-    flow on pairs, (q0, q1) -> (q1, q2). With `backward` a step is undone: from the state after it to the state before;
-    under constraints momenta come back up to a reaction, of which a state keeps no trace.
+    flow on pairs, (q0, q1) -> (q1, q2). With `backward` a step is inverted: from the state after it to the state before;
+    under constraints momenta are recovered up to a reaction, which the state does not contain.
     """
     lines_only(system, "flow")
     here = simulate(system, method, h=h, steps=0, start=start, parameters=parameters)
@@ -126,7 +126,7 @@ def flow(
 
 
 def _near(stepmap: StepMap, here: Trajectory, state: Array) -> Array:
-    """The velocities that a step from here is expected to have: of two positions, or what the run begins with."""
+    """The expected velocities of a step from here: from two positions, or from the start of the run."""
     q, n = here.system.coordinates, len(here.system.coordinates)
     if stepmap.state[n] == q[0].at(1).name:
         return np.asarray((state[:, n : 2 * n] - state[:, :n]) / here.h)
@@ -150,6 +150,6 @@ def symbols_of(stepmap: StepMap, system: System | DiscreteSystem) -> tuple[Symbo
 
 
 def state_symbols(system: System | DiscreteSystem) -> list[Symbol]:
-    """What a state can consist of."""
+    """The symbols that a state can contain."""
     places = [s for c in system.coordinates for s in (c, c.dot, c.momentum, c.at(0), c.at(1))]
     return [*places, *system.entropies, time]

@@ -1,4 +1,4 @@
-"""How far a run goes and how exactly its steps are solved, as people say it: read and checked."""
+"""How far a run goes and how exactly its steps are solved: the user's options, read and checked."""
 
 from __future__ import annotations
 
@@ -12,27 +12,27 @@ from ..numbers import MOST, finite, positive, whole
 from .progress import Report
 
 UNTIL = ": give a time, one number, that so many steps can reach."
-"""How a message about an end ends."""
+"""End of messages about `until`."""
 
 LOOSEST = 0.01
-"""The largest tolerance: with a larger one a search could end before it is known which solution it leads to."""
+"""The largest tolerance: with a larger one a search could end before it is clear to which solution it converges."""
 
 TOLERANCE = (
     f": the relative residual that Newton's method may leave in a step, a positive number up to {LOOSEST:g}, such as 1e-12. "
     f"Leave it out to solve every step to rounding error."
 )
-"""How a message about a tolerance ends."""
+"""End of messages about a tolerance."""
 
 
 def step_size(h: Any) -> float:
-    """The step, if it is one."""
+    """The step, checked."""
     tail = ": the step is a positive number. One step backward is flow(..., backward=True)."
     return positive(h, "h", MethodError, tail)
 
 
 @dataclass(frozen=True)
 class Options:
-    """The options of a run as they were given; h has been checked, the others are when they are asked for."""
+    """The options of a run as they were given; h has been checked, the others are checked when used."""
 
     h: float
     until: Any = None
@@ -66,11 +66,11 @@ class Options:
 
     @property
     def says_search(self) -> bool:
-        """Whether anything was given about how steps are solved."""
+        """Whether `tolerance` or `max_iterations` was given."""
         return self.tolerance is not None or self.max_iterations is not None
 
     def search(self, default: Search = EXACT) -> Search:
-        """How exactly steps are solved; what was not given is that of the default."""
+        """How exactly steps are solved; options not given are those of the default."""
         tolerance, most = default.tolerance, default.max_iterations
         if self.tolerance is not None:
             tolerance = positive(self.tolerance, "tolerance", MethodError, TOLERANCE)

@@ -1,4 +1,4 @@
-"""What a run is to compute, once everything given has been checked."""
+"""The plan of a run: everything given, checked."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from .velocities import with_near
 
 
 def _kept(function: Any, system: System | DiscreteSystem, method: Method | None) -> Any:
-    """What the function gave before; a method of one's own that holds a list or an array cannot be looked up."""
+    """The cached result of the function; computed if the method is a user's own and not hashable."""
     try:
         hash(method)
     except TypeError:
@@ -49,18 +49,18 @@ def _check(system: System, method: Method) -> None:
 
 @lru_cache(maxsize=64)
 def _stepper(system: System | DiscreteSystem, method: Method | None) -> Stepper:
-    """Kept, because writing the step down again takes longer than a short run."""
+    """Cached: building the step map takes longer than a short run."""
     step = Stepping(system, method).step_map()
     return Stepper(with_near(step, system) if isinstance(system, System) else step)
 
 
 def stepper(system: System | DiscreteSystem, method: Method | None) -> Stepper:
-    """The compiled step of a system by a method; a discrete system is its own."""
+    """The compiled step of a system by a method; a discrete system is its own method."""
     return _kept(_stepper, system, method)
 
 
 def seed(system: System | DiscreteSystem, step: StepMap, velocity: Array, names: Sequence[str] | None = None) -> Array:
-    """Expected solutions of what is sought, or of other unknowns: the velocities of the node within the step, else zero."""
+    """Expected values of the unknowns searched for, or of those named: velocities of the node where they apply, else zero."""
     zero = np.zeros(len(velocity))
     places = velocity_columns(step.layout, system.coordinates, step.sought if names is None else names)
     found = [zero if i is None else velocity[:, i] for i in places]
@@ -100,7 +100,7 @@ class Plan:
         return stepper(self.system, self.method)
 
     def trajectory(self, **computed: Any) -> Trajectory:
-        """The result, with where it comes from."""
+        """The result, with its provenance."""
         from .. import __version__
 
         e = self.extent
@@ -114,7 +114,7 @@ class Plan:
         return seed(self.system, step, velocity)
 
     def first_carry(self, stepper: Stepper, start: Start, rows: Array) -> Array:
-        """The state at the first node, and the unknowns to expect in the first step."""
+        """The state at the first node, and the expected unknowns of the first step."""
         step = stepper.stepmap
         if isinstance(self.system, DiscreteSystem):
             check_first_node(self.system, start, rows, self.h)
@@ -131,7 +131,7 @@ class Plan:
         points = np.column_stack([start.state, np.full(len(start.q), start.time)])
         p = point_map(maps.carried_momentum_map(self.system))(points, rows)[0]
         state = np.column_stack([start.q, p, start.entropies])
-        if len(stepper.stepmap.state) > state.shape[1]:  # multipliers are carried too: begin with those of the motion
+        if len(stepper.stepmap.state) > state.shape[1]:  # carried multipliers: start with those of the motion
             motion, _ = point_map(maps.motion_map(self.system))(points, rows)
             state = np.column_stack([state, motion[:, len(self.system.coordinates) :]])
         return stepper.carry(state, self.seed(step, start.second))

@@ -1,4 +1,4 @@
-"""Long runs go in chunks, between which progress is shown and Ctrl-C is checked for."""
+"""Long runs are computed in chunks; between them progress is shown and Ctrl-C is checked."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from typing import Any, Self
 Report = bool | Callable[[int, int], None] | None
 
 PATIENCE = 1.5
-"""Seconds after which a run is long enough for a bar, if nobody asked for one."""
+"""Seconds after which a bar is shown by default."""
 
 CHUNK = 0.1
 """Seconds a chunk should take."""
 
 FIRST = 1000
-"""Steps of the first chunk, shared among the lanes: nothing is known yet of how long one takes."""
+"""Steps of the first chunk, divided among the lanes: the time per step is not known yet."""
 
 
 class Progress:
-    """A bar on the terminal, a function that is told, or nothing."""
+    """A bar on the terminal, calls of a function, or nothing."""
 
     def __init__(self, wanted: Report, total: int):
         self._wanted, self._total, self._began = wanted, total, clock.monotonic()
@@ -35,7 +35,7 @@ class Progress:
             self._bar.stop()
 
     def tell(self, done: int) -> None:
-        """Report that so many steps are done."""
+        """Report the number of steps done."""
         if callable(self._wanted):
             self._wanted(done, self._total)
             return

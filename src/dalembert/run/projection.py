@@ -1,6 +1,6 @@
-"""States brought onto the constraints: positions onto those that are holonomic, velocities onto what all of them admit.
+"""Projection of states onto the constraints: positions onto the holonomic ones, velocities onto the admissible ones.
 
-Corrections are the smallest in the metric of the masses, |d|^2 = sum m_i d_i^2, in which no units occur.
+Corrections are the smallest in the metric of the masses, |d|^2 = sum m_i d_i^2, which does not depend on units.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from ..theory.motion import state_maps as maps
 from .values import Array, point_map
 
 TURNS = 8
-"""Newton steps at most; from a state that a solver has left by its tolerance two are enough."""
+"""Largest number of Newton steps; two suffice from a state that is off by the tolerance of a solver."""
 
 DEPENDENT = 1e-9
 """Constraints are dependent where a singular value of their rows, each of length one, is below this."""
@@ -57,7 +57,7 @@ class Projection:
     def _settled(
         self, x: Array, masses: Array, look: Callable[[Array], tuple[Array, Array]], from_: Array | float = 0.0
     ) -> Array:
-        """Newton's method, until corrections are rounding beside what x is a displacement from, or no longer shrink."""
+        """Newton's method, until corrections are rounding relative to the displaced point, or stop shrinking."""
         weight, before = np.where(masses > 0, masses, 0.0), np.inf
         for _ in range(TURNS):
             d = smallest_change(*look(x), masses)
@@ -71,7 +71,8 @@ class Projection:
 
 
 def lengths(rows: Array, masses: Array) -> Array:
-    """The unit of each coordinate: 1/sqrt(mass); of one without mass, what weighs as much in its constraint as the others.
+    """The unit of each coordinate: 1/sqrt(mass); without mass, the unit with which it has the same weight in
+    its constraint as the others.
 
     rows: (lanes, constraints, coordinates), masses: (lanes, coordinates).
     """

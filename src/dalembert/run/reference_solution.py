@@ -38,18 +38,18 @@ def solve_reference(plan: Plan, start: Start, held: Interrupts) -> Trajectory:
             codes[lane, :2] = code, reached * plan.extent.every if code else plan.extent.steps
             try:
                 shown.tell(lane + 1)
-            except KeyboardInterrupt:  # raised by a function that is told of the progress
+            except KeyboardInterrupt:  # raised by a progress function
                 held.end()
     none = np.full(len(start.q), np.nan)
     return plan.trajectory(records=records, columns=names, codes=codes, residual=none, carry=records[:, -1].copy())
 
 
 TORN = 1e-4
-"""The part of a velocity that a projection may change."""
+"""Largest relative change of a velocity by a projection."""
 
 
 class _Domain:
-    """Whether a motion has left the domain of the model since the last point that was looked at."""
+    """Whether a motion has left the domain of the model since the last point that was checked."""
 
     def __init__(self, system: System, rows: Array):
         self.conditions, self.rows = conditions(system.expressions()), rows
@@ -58,7 +58,7 @@ class _Domain:
         self.before: list[Array] | None = None
 
     def left(self, t: float, y: Array) -> bool:
-        """Look at the next point; a step through a place where terms vanish together has left."""
+        """Check the next point; a step through a place where all terms vanish has left."""
         if not self.conditions:
             return False
         values = self.compiled(np.append(y, t)[None, :], self.rows)[0][0]
@@ -100,12 +100,12 @@ class _Motion:
         return np.concatenate([*self.projection.state(t, place, y[self.moving], warm, self.masses(t, y)), warm])
 
     def _is_torn(self, free: Array, held: Array) -> bool:
-        """Whether the constraints change a velocity by more than tolerances account for: they degenerate near by."""
+        """Whether the projection changes a velocity by more than tolerances explain: the constraints degenerate nearby."""
         before, after = free[self.moving], held[self.moving]
         return bool(np.abs(after - before).max() > max(TORN, 1e3 * self.method.rtol) * np.abs(before).max())
 
     def solve(self, state: Array, times: Array, out: Array, held: Interrupts) -> tuple[int, Status]:
-        """Fill `out` as far as the solver gets; tells the last valid row and how it ended."""
+        """Fill `out` as far as the solver gets; returns the last valid row and the status."""
         out[0], row = state, 1
         if not (np.isfinite(state).all() and np.isfinite(self.rows).all() and np.isfinite(times).all()):
             return 0, Status.NOT_FINITE

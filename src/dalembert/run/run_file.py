@@ -1,8 +1,8 @@
-"""What a run file holds, read and checked: its sizes, its types and how its parts fit together, before a run is made of it.
+"""The contents of a run file, read and checked before a run is made of them: sizes, types and consistency of the parts.
 
 Nothing in a file is trusted. Sizes are compared with the size of the file, texts are JSON of bounded length, expressions
-go through `model.packed`, and whatever is wrong becomes a StartError. The checksum finds accidental damage; it has no key,
-so everything is checked as if it were not there.
+go through `model.packed`, and every error becomes a StartError. The checksum detects accidental damage; it has no key, so
+all checks are made regardless of it.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ MODELS: dict[str, Any] = {"System": serial, "DiscreteSystem": discrete_serial}
 """The plain-data form of each kind of system."""
 
 FORMAT = 3
-"""The version of the files that are written; 1 is that of files that do not say, 2 of those without a tolerance."""
+"""The version of the files that are written; 1 is that of files without a version, 2 of those without a tolerance."""
 
 TEXT = 2**25
 """The longest text, in characters; parameters of many lanes and events may be longer."""
@@ -50,7 +50,7 @@ TEXT = 2**25
 LONG_TEXT = 2**28
 
 SMALL = 2**26
-"""Bytes of arrays for which memory need not be looked at."""
+"""Bytes of arrays below which available memory is not checked."""
 
 MOST_STEPS = 2**62
 
@@ -68,11 +68,11 @@ ARRAYS = (
     "time", "status", "run.status", "run.last_step", "run.iterations", "run.corrections", "run.residual", "run.carry",
     "run.watched", "run.records",
 )  # fmt: skip
-"""What is read, and covered by the checksum."""
+"""The arrays that are read and covered by the checksum."""
 
 
 def checksum(attributes: Mapping[str, Any], arrays: Mapping[str, Array]) -> str:
-    """A digest of everything that is read."""
+    """A digest of all data that are read."""
     digest = hashlib.sha256()
     for name in (*ATTRIBUTES, *(n for n in ADDED if n in attributes)):
         digest.update(f"{name}: {attributes.get(name)!r}\n".encode())
@@ -91,7 +91,7 @@ def read(path: Path) -> Trajectory:
             return _run(File(opened))
     except _NewerFormatError as error:
         raise StartError(f"load: {path} {error}") from None
-    except Exception as error:  # whatever a damaged file leads to
+    except Exception as error:  # any error that a damaged file causes
         first = (str(error).splitlines() or [type(error).__name__])[0]
         raise StartError(f"load: {path} is not a run saved by dalembert, or it is damaged: {_ended(first)}") from None
 
@@ -131,7 +131,7 @@ def _run(file: File) -> Trajectory:
 
 @lru_cache(maxsize=8)
 def _system(kind: str, text: str) -> System | DiscreteSystem:
-    """The system of a text; as a rule many runs of one system are read."""
+    """The system of a text; cached, since usually many runs of one system are read."""
     system: System | DiscreteSystem = MODELS[kind].loads(text)
     return system
 
@@ -183,7 +183,7 @@ def _json(given: Mapping[str, Any], name: str, kind: type, longest: int = TEXT) 
 
 # arrays
 def _arrays(file: File, width: int) -> dict[str, Array]:
-    """All arrays that are read, by their names in the file; `status` is where no coordinate has that name.
+    """All arrays that are read, by their names in the file; `status` only if no coordinate has that name.
 
     Empty arrays are not in a file: a run of fewer steps than `every` may have no records.
     """
@@ -239,7 +239,7 @@ def _parts(given: Mapping[str, Any], arrays: dict[str, Array]) -> dict[str, Any]
 
 
 def _check_steps(given: Mapping[str, Any], time: Array, last: Array) -> None:
-    """The first record is where the run began, and the last step not beyond the records."""
+    """Check that the first record is at the start of the run, and the last step not beyond the records."""
     h, every, begin = _real(given, "h"), _whole(given, "every", 1), _whole(given, "first_step", 0)
     first = -(-begin // every)
     expected = _real(given, "t0") + h * (every * first)
@@ -250,7 +250,7 @@ def _check_steps(given: Mapping[str, Any], time: Array, last: Array) -> None:
 
 
 def _own_parts(given: Mapping[str, Any], lanes: int, width: int) -> dict[str, Any]:
-    """What the file says about the run itself, without its system."""
+    """The data of the run itself, without its system."""
     told = _whole(given, "lanes", -1)
     if told == 0 or lanes != (1 if told < 0 else told):
         raise ValueError(f"it has {told} lanes and records of {lanes}")
@@ -294,7 +294,7 @@ def _fitted(system: System | DiscreteSystem, parts: dict[str, Any], given: Mappi
 
 
 def _needed(system: System | DiscreteSystem, columns: Collection[str]) -> list[str]:
-    """The columns without which a run says nothing."""
+    """The columns that a run must have."""
     q = system.coordinates
     rates = [c.dot.name for c in q]
     moving = rates if rates[0] in columns and isinstance(system, System) else [c.momentum.name for c in q]

@@ -1,4 +1,4 @@
-"""Compute a motion: check what was given, compile the step, run it in chunks, hand back a Trajectory."""
+"""Compute a motion: check what was given, compile the step, run it in chunks, return a Trajectory."""
 
 from __future__ import annotations
 
@@ -61,12 +61,12 @@ def simulate(
                 {x: 0, x.momentum: 1}, or two positions {x.at(0): 0, x.at(1): 0.1}; {dalembert.time: t0} begins at t0;
                 or an earlier run, which is continued with the same system, method, h and parameters
     parameters: {m: 1, ...}; every parameter needs a value
-    every:      record every so many steps
+    every:      record every `every`-th step
     events:     what happens where expressions cross zero: see `Event`; crossings are in `run.events`
     tolerance:  the relative residual that Newton's method may leave in a step; every equation is measured by the sizes of
-                its own terms, so no unit matters. By default rounding error is left, and no more
-    max_iterations: a search that is not near its end after so many steps of Newton's method is given up, and begun anew
-                in shorter strides; 40 by default
+                its own terms, so no unit matters. By default steps are solved to rounding error
+    max_iterations: a search that is not close to convergence after this many Newton steps is stopped, and restarted as a
+                continuation in h; 40 by default
     progress:   True or False shows a bar or not; by default one appears on a terminal if the run is long;
                 or a function called with (steps done, steps in all)
     strict:     raise SimulationError if a lane ends early; the error carries the trajectory. False returns it.
@@ -174,7 +174,7 @@ def _checked_throughout(run: Trajectory) -> Trajectory:
 def _computed(
     plan: Plan, carry: Array, codes: Array, events: Sequence[Event], watched: Array | None, held: Interrupts
 ) -> Trajectory:
-    """The motion of the lanes whose code is 0, watched if there are events; a continued run knows something of them."""
+    """The motion of the lanes whose code is 0, with events if there are any; a continued run passes on their sides."""
     stepper, system = plan.stepper(), plan.system
     check_fits(plan, len(carry), stepper.width)
     if plan.extent.every > 1 and not events and isinstance(system, System) and has_branches(system):
@@ -185,7 +185,7 @@ def _computed(
     else:
         run = _advance(plan, stepper, carry, codes, held)
     if isinstance(system, System) and (near := near_columns(stepper.stepmap, system)):
-        first = run.records[:, 0, near]  # not known if the first step fails
+        first = run.records[:, 0, near]  # NaN if the first step fails
         run.records[:, 0, near] = np.where(np.isfinite(first), first, expected)
     return run
 
@@ -208,7 +208,7 @@ def _advance(plan: Plan, stepper: Stepper, carry: Array, codes: Array, held: Int
                 done = at + size
                 if held.arrived():
                     break
-        except KeyboardInterrupt:  # raised by a function that is told of the progress
+        except KeyboardInterrupt:  # raised by a progress function
             held.end()
     if done < steps:
         go(done, 0, True)
@@ -221,7 +221,7 @@ def _with_events(
     plan: Plan, stepper: Stepper, carry: Array, codes: Array, events: Sequence[Event], watched: Array | None,
     held: Interrupts,
 ) -> Trajectory:  # fmt: skip
-    """Run with events: nodes are looked at as they come."""
+    """Run with events, which are searched for in every stretch of nodes."""
     found = Stretches(plan, stepper, carry, codes, events)
     if watched is not None and watched.shape[2] == len(events):
         found.side, found.since = watched.copy()
@@ -262,7 +262,7 @@ def _own(events: Sequence[Event], system: System | DiscreteSystem) -> list[Param
 
 
 def _with_numbers(events: Sequence[Event], extra: dict[Parameter, Array]) -> list[Event]:
-    """Parameters that only events have become numbers."""
+    """The events with numbers in place of parameters that occur in events only."""
     for name, value in extra.items():
         if value.ndim:
             raise StartError(f"parameters: {name} occurs in events only, so it is one number, not an array.")
@@ -272,7 +272,7 @@ def _with_numbers(events: Sequence[Event], extra: dict[Parameter, Array]) -> lis
 def _continued(
     system: Any, method: Any, earlier: Trajectory, asked: Options, parameters: Values | None, events: Sequence[Event]
 ) -> Job:
-    """Go on from the end of an earlier run, bit for bit as if it had never stopped; lanes that have ended stay ended."""
+    """Continue from the end of an earlier run, bitwise equal to an uninterrupted run; ended lanes stay ended."""
     own = _own(events, system)
     given = by_name(parameters, [*system.parameters, *own], "parameters")
     kept = {
@@ -382,7 +382,7 @@ def _failure(run: Trajectory) -> str:
             f"After the action of event {within[-1].name!r} at t = {within[-1].time:g} the state does not satisfy {forms}, "
             f"and these do not determine the velocities that it leaves out. Let the action change more of the state."
         )
-    elif within and status is not Status.EVENTS_ACCUMULATE:  # a step in which nothing acts fails before it is looked at
+    elif within and status is not Status.EVENTS_ACCUMULATE:  # without actions a step fails before the event search
         remedy = f"The event {within[-1].name!r} at t = {within[-1].time:g} came before: look at what it changes."
     return (
         f"{run.system.name}: {who}step {last + 1} from t = {began:g}: {status.sentence}{size}. "

@@ -1,8 +1,8 @@
 """At which nodes of a run velocities may not be determined by momenta: where the matrix of p = dL/dv may be singular.
 
-The matrix is smooth along the motion. It is looked at in pairs of neighbouring nodes, some sixteen steps apart. Where
+The matrix is smooth along the motion. It is evaluated at pairs of neighbouring nodes, some sixteen steps apart. Where
 the cubic through the determinants of two pairs stays above half of the smaller one, no node in between is singular; where it
-does not, all nodes in between are to be looked at. Its error is at most (4/27) g (|d0 - s| + |d1 - s|) beside the
+does not, all nodes in between are checked. The cubic differs by at most (4/27) g (|d0 - s| + |d1 - s|) from the
 straight line, with the slopes d0, d1 at the ends, s of the line, and g steps in between.
 """
 
@@ -20,13 +20,13 @@ from .trajectory import Trajectory
 from .values import Array, point_map
 
 GAPS = (13, 19, 16, 11, 21)
-"""Steps from pair to pair: not always the same, so that no period of a motion is missed."""
+"""Steps from pair to pair: varied, so that no period of a motion is missed."""
 
 HALF = 0.5
-"""The part of a determinant that must be left between two pairs."""
+"""The fraction of the determinant that must remain between two pairs."""
 
 MOST = 0.25
-"""If more than this part of the nodes is to be looked at, the motion is too fast for pairs, and all of them are."""
+"""If more than this part of the nodes needs a check, the motion is too fast for pairs, and all nodes are checked."""
 
 
 @lru_cache(maxsize=64)
@@ -37,7 +37,7 @@ def is_constant(system: System, project: bool) -> bool:
 
 
 def doubtful(run: Trajectory, system: System, project: bool) -> Array:
-    """Which nodes of which lanes are to be looked at besides the first, (lanes, times)."""
+    """Which nodes of which lanes need a check besides the first, (lanes, times)."""
     lanes, times = run.records.shape[:2]
     if is_constant(system, project):
         return np.zeros((lanes, 0), dtype=bool)
@@ -64,8 +64,8 @@ def _pairs(times: int) -> Array:
 
 
 def determinants(run: Trajectory, system: System, project: bool) -> Array:
-    """The determinant at both nodes of all pairs relative to the first, (lanes, 2, pairs); not a number where a pivot has
-    another sign than there.
+    """The determinant at both nodes of all pairs relative to the first, (lanes, 2, pairs); NaN where a pivot has another
+    sign than there.
     """
     key = f"determinants {project}"
     if key not in run._cache:
@@ -105,7 +105,7 @@ def _determinants(run: Trajectory, system: System, project: bool, at: Array) -> 
 
 
 def _between(size: Array, at: Array, times: int) -> Array:
-    """The nodes between pairs on which the determinant may fall below half of what it is at both ends."""
+    """The nodes between pairs on which the determinant may fall below half of its values at both ends."""
     gap = np.diff(at)
     here, there = size[:, 0, :-1], size[:, 0, 1:]
     with np.errstate(all="ignore"):

@@ -1,6 +1,6 @@
-"""Upper bounds of expressions from the sizes of their symbols, to see that nothing overflows.
+"""Upper bounds of expressions from the sizes of their symbols, to show that nothing overflows.
 
-|a + b| <= |a| + |b|,  |sin u| <= 1,  |1/u| <= 1/least(u),  where least(u) is known of what guards keep from zero.
+|a + b| <= |a| + |b|,  |sin u| <= 1,  |1/u| <= 1/least(u),  where least(u) is known for terms that guards keep away from zero.
 """
 
 from __future__ import annotations
@@ -11,13 +11,13 @@ from ..symbolic import Fast, fast
 from ..waist.domain import absolute, nonzero
 
 LEAST = "least"
-"""The name of the number that everything guarded is larger than."""
+"""The name of the lower bound of all guarded terms."""
 
 _AT_MOST = {"sin": 1, "cos": 1, "tanh": 1, "erf": 1, "sign": 1, "atan": 2, "asin": 2, "acos": 4, "atan2": 4}
 
 
 class NoBoundError(Exception):
-    """An expression has no bound that can be seen."""
+    """No bound of an expression was found."""
 
 
 def size_name(name: str) -> str:
@@ -28,7 +28,7 @@ def size_name(name: str) -> str:
 class Bounds:
     """Bounds as expressions in the sizes of symbols.
 
-    guarded:   the terms of conditions that hold: what does not come near zero
+    guarded:   the terms of conditions that hold: they stay away from zero
     constant:  names whose values are the same everywhere, so that their sizes are also lower bounds
     """
 
@@ -37,7 +37,7 @@ class Bounds:
         self._known: dict[Fast, Fast] = {}
 
     def largest(self, e: Fast) -> Fast:
-        """What |e| does not exceed."""
+        """An upper bound of |e|."""
         if e not in self._known:
             self._known[e] = self._largest(e)
         return self._known[e]
@@ -74,7 +74,7 @@ class Bounds:
         raise NoBoundError("power")
 
     def least(self, e: Fast) -> Fast:
-        """A positive number that |e| does not fall below."""
+        """A positive lower bound of |e|."""
         import symengine
 
         if e.is_number:

@@ -1,4 +1,4 @@
-"""Where a motion starts, checked and completed: velocities that constraints or momenta determine, positions on constraints."""
+"""The start of a motion, checked and completed: velocities from constraints or momenta, positions on constraints."""
 
 from __future__ import annotations
 
@@ -24,21 +24,21 @@ from .velocities import Search, velocities
 from .velocity_candidates import candidates
 
 SHOWN = 6
-"""How many candidates a message lists."""
+"""Number of candidates that a message lists."""
 
 OFF = 1e-9
 """A start is on the constraints if their value is below this, relative to the size of the terms they are sums of."""
 
 ROUNDED = 1e-14
-"""Numbers are also known no better than this, relative to others of the state in the metric of the masses; and a
-constraint, relative to what its rounding errors are proportional to."""
+"""Accuracy of numbers relative to others of the state in the metric of the masses; and of a constraint relative to
+the scale of its rounding errors."""
 
 UNDETERMINED = 1e-10
 """A velocity follows from a constraint if its coefficient there is larger than this, in the metric of the masses."""
 
 
 def resolve_start(system: System, given: Values, parameters: dict[str, Array], rows: Array) -> Start:
-    """A checked start on the constraints, with velocities (two positions are left as they are).
+    """A checked start on the constraints, with velocities (two positions are not changed).
 
     `rows` are the parameters as columns, one row per lane.
     """
@@ -65,13 +65,13 @@ def resolve_start(system: System, given: Values, parameters: dict[str, Array], r
 
 
 def of_momenta(system: System, start: Start, rows: Array, branches: bool) -> Array:
-    """The velocities that belong to the momenta of a start; where there are several, one near by has to be given."""
+    """The velocities that belong to the momenta of a start; of several, the one near a given velocity."""
     points = _points(start)
     if not branches:
         found = velocities(system, points, rows, False)
         whole = np.column_stack([start.q, found, start.entropies, _times(start)])
         back = point_map(maps.momentum_map(system))(whole, rows)[0]
-        size = np.abs(start.second).max(axis=1, keepdims=True)  # a reaction was taken away where masses are degenerate
+        size = np.abs(start.second).max(axis=1, keepdims=True)  # where masses are degenerate a reaction was subtracted
         apart = np.abs(back - start.second) > OFF * np.maximum(np.abs(start.second), OFF * size)
         if (np.isnan(found) | apart).any():
             raise StartError(_NO_VELOCITIES)
@@ -94,13 +94,13 @@ _NO_VELOCITIES = (
 
 
 def _chosen(system: System, start: Start, lane: int, known: list[Array], near: Array) -> Array:
-    """The velocity that is meant among all that belong to the momenta."""
+    """The velocity selected by the user among all that belong to the momenta."""
     given = np.isfinite(near)
     if not known:
         raise StartError(_NO_VELOCITIES)
     if len(known) == 1:
         return known[0]
-    if given.any() and not given.all():  # the nearest, if it is the only one so near
+    if given.any() and not given.all():  # the nearest, if it is unique
         far = [float((np.abs(v - near) / np.maximum(np.abs(v), np.abs(near)))[given].max()) for v in known]
         order = np.argsort(far)
         if far[order[0]] < 0.5 * far[order[1]]:
@@ -150,7 +150,7 @@ def _admissible(system: System, start: Start, missing: list[int], rows: Array) -
 
 
 def _filled(system: System, start: Start, missing: list[int], drift: Array, row: Array, masses: Array) -> Array:
-    """The velocities that constraints supply; rows and columns are scaled, so that units do not matter."""
+    """The missing velocities from the constraints; rows and columns are scaled, so that units do not matter."""
     known = [i for i in range(len(system.coordinates)) if i not in missing]
     linear = [a for a, c in enumerate(system.constraints) if c.is_linear]
     right = -(drift + (row[..., known] * start.second[:, None, known]).sum(axis=-1))[:, linear]
@@ -166,7 +166,7 @@ def _filled(system: System, start: Start, missing: list[int], drift: Array, row:
 
 
 def _beside(row: Array, values: Array, masses: Array) -> Array:
-    """What a constraint of the coefficients `row` would be, were each value as large as all of those in it together.
+    """The size of a constraint with coefficients `row` if each value were as large as all values in it together.
 
     Values of different units are compared by the masses: x and y by sqrt(m_x) x and sqrt(m_y) y. Where a constraint
     contains one value alone, it is compared with all.
@@ -188,7 +188,7 @@ def _constraint_table(system: System, start: Start, rows: Array) -> tuple[Array,
 
 
 def _sizes(system: System, start: Start, rows: Array) -> Array:
-    """Of every constraint in every lane: the sizes of its terms, and what rounding errors are proportional to."""
+    """Of every constraint in every lane: the sizes of its terms, and the scale of its rounding errors."""
     return point_map(maps.size_map(system))(_points(start), rows)[0].reshape(len(start.q), -1, 3)
 
 
@@ -236,7 +236,7 @@ def _refuse_positions(system: System, start: Start, value: Array, row: Array, ma
 
 
 def _said(system: System, held: Array) -> list[tuple[str, str]]:
-    """A position in words, factor by factor."""
+    """A position as text, factor by factor."""
     found, at = [], 0
     for f in factors(system.coordinates):
         part = held[at : at + len(f.numbers)]

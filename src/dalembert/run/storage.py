@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     import xarray
 
 SUFFIXES = (".nc", ".cdf", ".netcdf")
-"""Those of NetCDF files."""
+"""Suffixes of NetCDF files."""
 
 
 def to_dataset(run: Trajectory) -> xarray.Dataset:
@@ -78,14 +78,14 @@ def to_dataset(run: Trajectory) -> xarray.Dataset:
     }
     if run.watched is not None:
         variables["run.watched"] = ((axis("watch"), each, axis("event")), run.watched)
-    if not run.system.parameters:  # NetCDF takes an empty axis for an unlimited one
+    if not run.system.parameters:  # in NetCDF an empty axis is an unlimited one
         del variables["run.parameters"]
     variables["run.records"] = ((each, "time", axis("column")), run.records)
     return xarray.Dataset(variables, coords={"time": run.time}, attrs=_provenance(run))
 
 
 def _free(name: str, run: Trajectory) -> str:
-    """The name of a quantity or an axis, unless a coordinate has it."""
+    """A name for a quantity or an axis that no coordinate has."""
     return f"run.{name}" if any(q.owner == name for q in (*run.system.coordinates, *run.system.entropies)) else name
 
 
@@ -118,7 +118,7 @@ def _model(system: System | DiscreteSystem) -> str:
 
 
 def _packed(value: Any) -> Any:
-    """A method as its name and options, those again packed; of a user's own method, or one made of it, nothing."""
+    """A method as name and options, packed recursively; None for a user's own method, or one that contains it."""
     if isinstance(value, tuple | list) and len(value) > MOST_COEFFICIENTS:
         return None
     if not isinstance(value, Method):
@@ -133,7 +133,7 @@ def _packed(value: Any) -> Any:
 
 
 def _path(given: Any, role: str) -> Path:
-    """What was given as the path of a file; `~` is the home of the user, not a folder of that name to be made."""
+    """The given path of a file; `~` is the home of the user, not a folder of that name."""
     try:
         os.fsencode(os.fspath(given))
         text = os.fsdecode(given)
@@ -145,7 +145,7 @@ def _path(given: Any, role: str) -> Path:
 
 
 def checked_target(path: str | Path) -> Path:
-    """The path of a file to write, if a run can be saved under its name."""
+    """The path of a file to write; an error if its suffix is not one of NetCDF."""
     target = _path(path, "save")
     if target.suffix not in SUFFIXES:
         raise StartError(f"save: {target} has no known suffix. A run is a NetCDF file: {', '.join(SUFFIXES)}.")
@@ -153,10 +153,10 @@ def checked_target(path: str | Path) -> Path:
 
 
 def save(run: Trajectory, path: str | Path) -> Path:
-    """Write a NetCDF file: the whole of it or nothing, so that an earlier file of the name is lost in no case."""
+    """Write a NetCDF file atomically, so that an earlier file of the name is never lost."""
     target = checked_target(path)
     variables = _variables(run.dataset)
-    # Whole numbers as text, which has room for 64 bits.
+    # Whole numbers as text, since the file has no 64-bit integers.
     given = {**run.dataset.attrs, "format": FORMAT}
     attributes = {k: str(v) if isinstance(v, int) else v for k, v in given.items()}
     attributes["checksum"] = checksum(attributes, {name: v.data for name, v in variables.items()})
@@ -180,7 +180,7 @@ def _variables(dataset: xarray.Dataset) -> dict[str, netcdf.Variable]:
 @contextmanager
 def _replacing(target: Path) -> Iterator[BinaryIO]:
     """A file that becomes the target once it is complete, with the permissions of the one it replaces."""
-    target = Path(os.path.realpath(target))  # a link stays one
+    target = Path(os.path.realpath(target))  # a link is kept
     mode = None
     if os.path.exists(target):
         if not target.is_file() or not os.access(target, os.W_OK):
@@ -205,7 +205,7 @@ def _replacing(target: Path) -> Iterator[BinaryIO]:
 
 
 def _settle(folder: Path) -> None:
-    """Have the new name written to disk, where folders can be."""
+    """Flush the folder, and so the new name, to disk, where the system supports it."""
     try:
         handle = os.open(folder, os.O_RDONLY)
     except OSError:
@@ -221,7 +221,7 @@ def _settle(folder: Path) -> None:
 def load(path: str | Path) -> Trajectory:
     """Read back a run saved by `Trajectory.save`, complete with its system."""
     source = _path(path, "load")
-    if not os.path.exists(source):  # also where the name is too long for one
+    if not os.path.exists(source):  # also false where the name is too long
         raise StartError(f"load: there is no file {source}. Save a run with run.save({str(source)!r}) first.")
     if not source.is_file():
         raise StartError(f"load: {source} is not a file. Give the path of a run that was saved.")

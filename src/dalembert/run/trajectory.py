@@ -1,4 +1,4 @@
-"""The result of a simulation: plain arrays, everything else made from them when asked for."""
+"""The result of a simulation: plain arrays, everything else computed from them on demand."""
 
 from __future__ import annotations
 
@@ -35,19 +35,19 @@ if TYPE_CHECKING:
     from .events import Crossing
 
 POINTS = 1_000_000
-"""Points to which a map is applied in one call, about."""
+"""Approximate number of points to which a map is applied in one call."""
 
 
 @dataclass(frozen=True, eq=False)
 class Trajectory:
     """A computed motion. `run.x` or `run[x]`, `run[x.dot]`, `run[x.momentum]` are arrays over time.
 
-    `run["x"]` is always the coordinate. `run.x` is it too, unless every run has an attribute of that name (`run.h`,
-    `run.energy`): then it is that, and a ModelWarning says so.
+    `run["x"]` is always the coordinate. `run.x` is the same, unless every run has an attribute of that name (`run.h`,
+    `run.energy`): then it is that attribute, with a ModelWarning.
 
     With lanes every array has a leading axis of lanes. Beyond the last valid step of a lane there is NaN. If events have
     stopped every lane, the last record is the latest of these events: `run.time[-1]` is its time, and lanes that stopped
-    before it have NaN there. `end_times` says how far each lane was computed, `events` has the state of each at its event.
+    before it have NaN there. `end_times` has the end of each lane, `events` the state of each at its event.
     """
 
     system: System | DiscreteSystem
@@ -64,15 +64,15 @@ class Trajectory:
     residual: Array
     lanes: int | None
     carry: Array
-    """What the next step needs; continuing from it gives the same bits as never having stopped."""
+    """The data of the next step; continuing from them is bitwise equal to an uninterrupted run."""
     begin: int
     """The number of the first step: not 0 for a continued run."""
     t0: float
     version: str
     events: tuple[Crossing, ...] = ()
-    """Where events happened, lane by lane, in the order of time."""
+    """Crossings of events, lane by lane, in the order of time."""
     watched: Array | None = None
-    """Of each event in each lane at the last node: on which side of zero an action has put it, and for how much longer."""
+    """Of each event in each lane at the last node: its side of zero after a recent action, and how long that counts."""
     renewed: tuple[int, ...] = ()
     """Of a continued run: the lanes in which an event acted in the step before its first node."""
     search: Search = EXACT
@@ -165,7 +165,7 @@ class Trajectory:
         return differences(self.system.coordinates, q[:, :-1], q[:, 1:]) / (self.h * self.every)
 
     def _where_constraints_are_lost(self, found: Array) -> Array:
-        """Where constraints degenerate momenta cannot be corrected along the reactions, and admissible ones need not be."""
+        """Where constraints degenerate, momenta cannot be corrected along reactions; admissible ones need no correction."""
         assert isinstance(self.system, System)
         lost = np.isfinite(self._carried_momenta).all(axis=-1) & ~np.isfinite(found).all(axis=-1)
         if not lost.any():
@@ -182,7 +182,7 @@ class Trajectory:
 
     @cached_property
     def _momenta(self) -> Array:
-        """Momenta dL/dv at the nodes; a discrete system has only those that it carries."""
+        """Momenta dL/dv at the nodes; a discrete system has only the carried ones."""
         if isinstance(self.system, DiscreteSystem) or (not self.system.constraints and self._carries_momenta):
             return self._carried_momenta
         return self._at_points(maps.momentum_map(self.system), self._velocities)
@@ -230,7 +230,7 @@ class Trajectory:
 
     @property
     def at_nodes(self) -> Trajectory:
-        """The run without its last record if that is at an event, within a step: what is left is whole steps."""
+        """The run without its last record if that is at an event within a step: only whole steps remain."""
         if self._ends_at_a_node:
             return self
         return replace(self, time=self.time[:-1], records=self.records[:, :-1], _cache={})
@@ -240,13 +240,13 @@ class Trajectory:
         """The time to which each lane was computed: that of the event which stopped it, or of its last valid node."""
         times = self.t0 + self.h * self.codes[:, 1]
         for c in self.events:
-            if self.codes[c.lane, 0] == Status.EVENT:  # the last one of a lane is that which stopped it
+            if self.codes[c.lane, 0] == Status.EVENT:  # the last crossing of a lane stopped it
                 times[c.lane] = c.time
         return np.asarray(self._shaped(times))
 
     @cached_property
     def stretches(self) -> Array:
-        """Of every record of every lane, in how many steps before it events have changed the motion: (lanes, times)."""
+        """For every record of every lane, the number of earlier steps in which events changed the motion: (lanes, times)."""
         nodes = self.every * (-(-self.begin // self.every) + np.arange(len(self.time)))
         cuts: list[list[int]] = [[] for _ in self.records]
         for lane, node in sorted(self.restarts):
@@ -276,7 +276,7 @@ class Trajectory:
         return result
 
     def _stated(self, lacking: str) -> System:
-        """The system, if it was stated in continuous time; a discrete one lacks what is asked for."""
+        """The system, if it was stated in continuous time; a discrete one lacks the requested quantity."""
         if isinstance(self.system, DiscreteSystem):
             raise ModelError(f"a discrete system {lacking}.")
         return self.system
@@ -293,10 +293,10 @@ class Trajectory:
                     f"run.quantity({expression}); in quotes, only the name of a symbol, such as "
                     f"{places[0].name!r}."
                 )
-        elif not isinstance(expression, symengine.Basic):  # those are the library's own
+        elif not isinstance(expression, symengine.Basic):  # these come from the library itself
             expression = checks.symbols(checks.expression(expression, "quantity"), known, "quantity")
         table = self._at_points(maps.quantity_map(system, {"quantity": expression}), self._velocities)
-        moving = np.isfinite(self._positions).all(axis=-1)  # a branch may have a value where there is no motion
+        moving = np.isfinite(self._positions).all(axis=-1)  # a branch may be defined where there is no motion
         return self._shaped(np.where(moving, table[..., 0], np.nan))
 
     @property
@@ -373,7 +373,7 @@ class Trajectory:
         return object.__getattribute__(self, name)
 
     def __getattr__(self, name: str) -> Array:
-        system = self.__dict__.get("system")  # not there while a copy is being made
+        system = self.__dict__.get("system")  # missing while a copy is being made
         if system is not None and any(q.owner == name for q in (*system.coordinates, *system.entropies)):
             return self[name]
         told = f"; coordinates are run.{system.coordinates[0].owner} and so on" if system is not None else ""
@@ -414,6 +414,6 @@ class Trajectory:
 
 
 def _is_asked_from_outside() -> bool:
-    """Whether the attribute of a run is asked for by code that is not the library's own, nor `dataclasses.replace`."""
+    """Whether the attribute of a run is read by code other than the library and `dataclasses.replace`."""
     module = str(sys._getframe(2).f_globals.get("__name__", ""))
     return not module.startswith("dalembert.") and module != "dataclasses"

@@ -1,4 +1,4 @@
-"""Numbers given by people: parameters and starts, by symbol or by name, as numbers or as arrays that make lanes."""
+"""Numbers given by users: parameters and starts, by symbol or by name, as numbers or as arrays that make lanes."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Array = NDArray[Any]
 Values = Mapping[Any, Any]
 
 point_map = lru_cache(maxsize=256)(PointMap)
-"""The compiled form of a pointwise map, kept."""
+"""The compiled form of a pointwise map, cached."""
 
 
 def by_name(given: Values | None, known: Iterable[Symbol], role: str) -> dict[str, Array]:
@@ -44,7 +44,7 @@ def _lanes(value: Any, role: str) -> Array:
 def exact_values(given: Values | None, names: Iterable[str]) -> dict[str, Any]:
     """The exact numbers that were typed, by name: numbers of SymPy, and the fraction of a decimal, 9.81 -> 981/100.
 
-    Numbers of NumPy are results of a computation; they are the binary numbers that they are, and not listed here.
+    Numbers of NumPy are results of a computation; they are taken as binary numbers, and not listed here.
     """
     wanted = set(names)
     found = {getattr(key, "name", str(key)): _typed(value) for key, value in (given or {}).items()}
@@ -52,7 +52,7 @@ def exact_values(given: Values | None, names: Iterable[str]) -> dict[str, Any]:
 
 
 def _typed(value: Any) -> Any:
-    """The exact number that was typed; None if it is no finite number, or one of NumPy."""
+    """The exact number that was typed; None if it is not finite, or a NumPy number."""
     if isinstance(value, np.generic | bool):
         return None
     if isinstance(value, Fraction | Decimal):
@@ -71,7 +71,7 @@ def step_length(h: Any, role: str) -> float:
 
 
 def lanes(*groups: Mapping[str, Array]) -> int | None:
-    """The number of lanes that arrays ask for; None if every value is a single number."""
+    """The number of lanes given by arrays; None if every value is a single number."""
     lengths = {name: len(v) for group in groups for name, v in group.items() if v.ndim}
     if len(set(lengths.values())) > 1:
         told = ", ".join(f"{name}: {n}" for name, n in lengths.items())

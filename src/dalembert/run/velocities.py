@@ -1,8 +1,8 @@
-"""Velocities from momenta, on the branch that the motion is on.
+"""Velocities from momenta, on the branch of the motion.
 
 Where L is quadratic in the velocities, p = dL/dv is linear and one elimination solves it. Elsewhere it may have several
 solutions, which folds separate: places where the matrix of p = dL/dv is singular. A motion does not cross a fold. So the
-search begins at the velocity that the step itself has, and no step of it crosses a fold.
+search begins at the velocity of the step itself, and none of its steps crosses a fold.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ NEAR = "near"
 """`x.near` is recorded with a node: a velocity of the step that begins there."""
 
 SEARCH, HALVINGS = 400, 40
-"""Steps at most, and halvings of one of them."""
+"""Largest numbers of steps, and of halvings of one step."""
 
 CLOSE, ENOUGH = 1e-9, 4e-15
-"""Relative residuals: below the first, what no longer shrinks is rounding; at the second a search has ended."""
+"""Relative residuals: below CLOSE, one that no longer shrinks is rounding; at ENOUGH a search ends."""
 
 BETWEEN = np.arange(1, 9) / 8
-"""Where a step is looked at for folds."""
+"""Fractions of a step at which folds are checked for."""
 
 
 def has_branches(system: System) -> bool:
@@ -44,7 +44,7 @@ def has_branches(system: System) -> bool:
 
 
 def with_near(stepmap: StepMap, system: System) -> StepMap:
-    """The step, which also records a velocity near that of each node, if velocities have to be searched for."""
+    """The step, with a velocity near that of each node as output, if velocities must be searched for."""
     if system.coordinates[0].momentum.name not in stepmap.state or not has_branches(system):
         return stepmap
     first = _first_velocities(stepmap, system, stepmap.unknowns)
@@ -69,13 +69,13 @@ def near_names(system: System | DiscreteSystem) -> list[str]:
 
 
 def near_columns(stepmap: StepMap, system: System) -> list[int]:
-    """Where these are in a record; nowhere, if velocities need not be searched for."""
+    """Their columns in a record; empty if velocities need not be searched for."""
     names, near = [*stepmap.state, *stepmap.outputs], near_names(system)
     return [names.index(x) for x in near] if near[0] in names else []
 
 
 def expected_velocities(stepmap: StepMap, system: System | DiscreteSystem, carry: Array) -> Array:
-    """The velocities that a step is expected to have, by what lanes carry: of the step before, or of the start."""
+    """The expected velocities of a step, from the carry of lanes: those of the step before, or of the start."""
     at = len(stepmap.state) + len(stepmap.summed)
     first = _first_velocities(stepmap, system, stepmap.sought)
     return np.stack([carry[:, at + j] if j is not None else np.full(len(carry), np.nan) for j in first], axis=1)
@@ -84,7 +84,7 @@ def expected_velocities(stepmap: StepMap, system: System | DiscreteSystem, carry
 def velocities(system: System, points: Array, rows: Array, project: bool, near: Array | None = None) -> Array:
     """The velocities at (q, p, S, t), one row each; NaN where there is none on the branch of `near`.
 
-    With `project` momenta may contain a reaction. So they may where masses alone do not determine velocities: there the
+    With `project` momenta may contain a reaction. They may also where masses alone do not determine velocities: there the
     constraints are needed.
     """
     if not maps.legendre_block(system, project).is_linear:
@@ -111,7 +111,7 @@ def velocities_of(run: Trajectory, system: System, project: bool) -> Array:
 
 
 def _searched(system: System, points: Array, rows: Array, project: bool, near: Array) -> Array:
-    """The search from velocities near by; where one is not known, from what was found at the point before."""
+    """The search from nearby velocities; where none is known, from the solution at the point before."""
     search = Search(system, points, rows, project)
     n = len(system.coordinates)
     known: Array = np.asarray(np.isfinite(near).all(axis=1))
@@ -152,8 +152,8 @@ class Search:
         return table[:, :n], table[:, n : 2 * n], matrix
 
     def from_velocities(self, near: Array, size: Array | float = 0.0) -> Array:
-        """The velocities on the branches of those given; NaN where there are none. A velocity that tends to zero is zero
-        where it is rounding beside `size`.
+        """The velocities on the branches of those given; NaN where there are none. A velocity that tends to zero is set
+        to zero where it is rounding relative to `size`.
         """
         n = len(self.system.coordinates)
         z = np.column_stack([near, np.zeros((len(near), self.size - n))])
@@ -176,7 +176,7 @@ class Search:
         return np.where(found[:, None], z[:, :n], np.nan)
 
     def _off_folds(self, z: Array, unit: Array) -> tuple[Array, Array]:
-        """The side of the folds that every point is on; one on a fold itself is moved off it."""
+        """The side of the folds of every point; a point on a fold is moved off it."""
         everywhere = np.arange(len(z))
         r, size, J = self.look(everywhere, z)
         side = sides(J)
@@ -188,7 +188,7 @@ class Search:
         return z, side
 
     def _fraction(self, going: Array, z: Array, d: Array, side: Array, r: Array, size: Array) -> Array:
-        """How much of each step is taken: it stays on its side of the folds and makes the residual smaller."""
+        """The fraction of each step that is taken: it crosses no fold and reduces the residual."""
         fraction, open_ = np.ones(len(z)), np.array(np.isfinite(d).all(axis=1))
         fraction[~open_] = 0.0
         before = _weighted(r, size)
@@ -227,7 +227,7 @@ def _equilibrated(J: Array) -> tuple[Array, Array, Array]:
 
 
 def sides(J: Array) -> Array:
-    """The sign of the determinant; 0 where it is rounding, or has no value."""
+    """The sign of the determinant; 0 where it is rounding or undefined."""
     scaled = np.nan_to_num(_equilibrated(J)[0], nan=0.0, posinf=0.0, neginf=0.0)
     value = np.linalg.det(scaled)
     return np.where(np.abs(value) > 1e-14 * J.shape[1], np.sign(value), 0.0)

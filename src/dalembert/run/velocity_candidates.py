@@ -1,7 +1,7 @@
 """All velocities that belong to given momenta, as far as they can be found.
 
-A velocity that no other one is coupled to is looked for on the whole line: the folds of p = dL/dv cut it into pieces on
-which p is monotonic, and each piece is searched. Coupled velocities are searched for from many places.
+An uncoupled velocity is searched for on the whole line: the folds of p = dL/dv cut it into pieces on
+which p is monotonic, and each piece is searched. Coupled velocities are searched for from many starting points.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from .values import Array
 from .velocities import CLOSE, Search, relative_residual
 
 DECADES, PER_DECADE = 30, 24
-"""The line is looked at from 10^-30 to 10^30 on both sides of zero, with so many places to a decade."""
+"""The line is sampled from 10^-30 to 10^30 on both sides of zero, with PER_DECADE points per decade."""
 
 STARTS = 400
-"""From how many places coupled velocities are searched for."""
+"""Number of starting points for coupled velocities."""
 
 
 @lru_cache(maxsize=64)
@@ -78,7 +78,7 @@ def _on_a_line(system: System, point: Array, row: Array, i: int) -> list[Array]:
         return np.unique(np.concatenate([zero, a]))
 
     def ends(line: Array) -> Array:
-        """Places that approach where the momentum stops to have a value, from the side where it has one."""
+        """Points that approach the edge of the domain of the momentum, from inside."""
         real = np.isfinite(look(line)[0])
         k = np.flatnonzero(real[:-1] != real[1:])
         a, b = np.where(real[k], line[k], line[k + 1]), np.where(real[k], line[k + 1], line[k])
@@ -97,7 +97,7 @@ def _on_a_line(system: System, point: Array, row: Array, i: int) -> list[Array]:
 
 
 def _together(system: System, point: Array, row: Array, group: list[int]) -> list[Array]:
-    """Values of coupled velocities, found from many places of all sizes."""
+    """Values of coupled velocities, found from many starting points of all sizes."""
     rng = np.random.default_rng(0)
     size = 10.0 ** rng.uniform(-20, 20, (STARTS, 1)) * 10.0 ** (rng.uniform(-1, 1, (STARTS, len(group))))
     starts = np.zeros((STARTS + 1, len(system.coordinates)))
@@ -109,7 +109,7 @@ def _together(system: System, point: Array, row: Array, group: list[int]) -> lis
         found = found[good][:, group]
         mass = search.at(good).look(np.arange(len(found)), _among(starts.shape[1], found, group))[2][:, group, group]
         share = np.abs(mass) * found**2
-        found[share <= 1e-26 * share.max(axis=1, keepdims=True, initial=0.0)] = 0.0  # rounding beside the others
+        found[share <= 1e-26 * share.max(axis=1, keepdims=True, initial=0.0)] = 0.0  # rounding relative to the others
     return list(_distinct(found))
 
 

@@ -1,1 +1,1 @@
-"""The step map, which is all that integrators and machines know of each other."""
+"""The step map: the only interface between integrators and the engine."""

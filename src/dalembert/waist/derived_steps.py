@@ -1,7 +1,7 @@
-"""Step maps made from step maps: a step with its tangent, the step that undoes a step, steps in turn.
+"""Step maps made from step maps: a step with its tangent, the inverse of a step, compositions of steps.
 
 All of them are StepMaps, so they are compiled, run on lanes and in the time loop like the step they are made from. They
-know names and expressions only.
+are made from names and expressions only.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ def tangent_names(names: Sequence[str], columns: int, order: int = 1) -> tuple[s
 
 
 def variational(step: StepMap, columns: int | None = None) -> StepMap:
-    """The step with its exact tangent: the state s is followed by a matrix V of so many columns, and
+    """The step with its exact tangent: the state s is followed by a matrix V with `columns` columns, and
 
         V' = (dU/ds) V + (dU/dx) X,     (dR/dx) X + (dR/ds) V + (dR/dy) Y = 0     (implicit function theorem)
 
     with x and residual R of every block, y and Y the unknowns of earlier blocks and their tangents, U the update. A column
-    is a direction of the state space; if their number is not given there are as many as state variables, and V is the
-    derivative of the state by the start if it begins as the identity. The state itself, outputs and guards stay as they are.
+    is a direction of the state space; by default there are as many as state variables, and V is the derivative of the
+    state by the start if it begins as the identity. The state itself, outputs and guards are unchanged.
 
     R_x is evaluated and factored at the solution: the factors that Newton's method ends with belong to an earlier iterate.
     """
@@ -63,7 +63,7 @@ def variational(step: StepMap, columns: int | None = None) -> StepMap:
 
 
 def _tangent_block(block: Block | MatrixBlock, known: Sequence[str], columns: int, order: int) -> MatrixBlock:
-    """The tangents of the unknowns of a block, by those of what is known before it."""
+    """The tangents of the unknowns of a block, from those of the values known before it."""
     names = tangent_names(block.unknowns, columns, order)
     if block.is_diagonal:
         own = [row[i] for i, row in enumerate(block.jacobian)]
@@ -76,7 +76,7 @@ def _tangent_block(block: Block | MatrixBlock, known: Sequence[str], columns: in
 def _moved(
     names: tuple[str, ...], values: Sequence[Fast], known: Sequence[str], columns: int, order: int
 ) -> MatrixBlock:
-    """The tangents of some values, by those of the variables that occur in them."""
+    """The tangents of some values, from those of the variables that occur in them."""
     slopes = jacobian(values, known)
     used = [j for j in range(len(known)) if any(row[j] != 0 for row in slopes)]
     sources = tuple(tuple(row[j] for j in used) for row in slopes)
@@ -94,11 +94,11 @@ def change_names(names: Sequence[str]) -> tuple[str, ...]:
 
 
 def backward(step: StepMap) -> StepMap:
-    """The step that undoes a step: with -h it leads from the state after a step of h, at time t + h, to the one before it.
+    """The inverse of a step: with -h it maps the state after a step of h, at time t + h, to the one before it.
 
     With h it is the adjoint method. The state before is s + h w, and w is sought together with the unknowns of the step:
-    R = 0 and U = s'. What a step adds to a variable is taken away again, without a search for w, where it does not depend
-    on this variable or others that are sought: q' = q + h v, p' = p + h f(q, v). The equations are ordered so that few are
+    R = 0 and U = s'. The increment of a variable is subtracted, without a search for w, where it does not depend on this
+    variable or others that are sought: q' = q + h v, p' = p + h f(q, v). The equations are ordered so that few are
     solved together.
     """
     turned = {STEP: -fast(STEP), TIME: fast(TIME) + fast(STEP)}
@@ -142,7 +142,7 @@ def _states_before(step: StepMap, turned: Mapping[str, Fast]) -> tuple[dict[str,
     """Each state variable before the step, by the state after it and unknowns; and the changes that are sought."""
     added = {s: total(summands(u - fast(s))) for s, u in zip(step.state, step.update, strict=True)}
     found: dict[str, Fast] = {}
-    for _ in step.state:  # one that is found may help to find others
+    for _ in step.state:  # each one found may determine others
         ready = [s for s in step.state if s not in found and free_names([added[s]]) & set(step.state) <= set(found)]
         found |= {s: fast(s) - substitute(added[s], {**turned, **found}) for s in ready}
         if not ready:
@@ -152,13 +152,13 @@ def _states_before(step: StepMap, turned: Mapping[str, Fast]) -> tuple[dict[str,
 
 
 def _guesses(step: StepMap, turned: Mapping[str, Fast]) -> dict[str, Fast]:
-    """Where the search for each unknown begins, unless that follows from other unknowns."""
+    """The first guess of each unknown, unless it depends on other unknowns."""
     found = {x: substitute(g, turned) for b in step.blocks for x, g in zip(b.unknowns, b.guess, strict=True)}
     return {x: g for x, g in found.items() if not free_names([g]) & set(step.unknowns)}
 
 
 def composed(name: str, steps: Sequence[StepMap], fractions: Sequence[float]) -> StepMap:
-    """Steps in turn, each with its fraction of h; outputs are those of the first.
+    """Steps one after the other, each with its fraction of h; outputs are those of the first.
 
     One step repeated becomes substeps, which the engine loops over; different steps are written one after the other. They
     must have the same state and the same parameters.
@@ -198,7 +198,7 @@ def composed(name: str, steps: Sequence[StepMap], fractions: Sequence[float]) ->
 
 
 class _Part:
-    """Step number k of a composition, with its own names of unknowns, from the state that the one before it left."""
+    """Step number k of a composition, with its own names of unknowns, from the state at the end of the one before."""
 
     def __init__(self, step: StepMap, k: int, fraction: Fraction, begun: Fraction, now: Mapping[str, Fast]):
         self.step, self.k, self.now = step, k, now
@@ -230,7 +230,7 @@ class _Part:
         return Block(names, tuple(fast(x) - self._here(u) for x, u in zip(names, self.step.update, strict=True)))
 
     def sum(self, j: int, before: Fast) -> Fast:
-        """State variable j at the end: as what was added to the start, if every part adds something to it."""
+        """State variable j at the end: as the start plus increments, if every part adds something to it."""
         name, update = self.step.state[j], self.step.update[j]
         if j in self.step.summed:
             return before + self._here(update - fast(name))

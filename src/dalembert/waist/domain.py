@@ -1,6 +1,6 @@
-"""Where an expression has a value: the conditions under which its logarithms, roots, powers and divisions are defined.
+"""Where an expression is defined: the conditions of its logarithms, roots, powers and divisions.
 
-They are read off the expression as it was stated. Its derivatives would not do: that of log(x) is 1/x, which has values for
+They are taken from the expression as it was stated, not from its derivatives: that of log(x) is 1/x, which is defined for
 x < 0 too.
 """
 
@@ -13,19 +13,20 @@ from typing import Literal, NamedTuple
 from ..symbolic import Fast, fast
 
 STRAIGHT = 1 - 1e-12
-"""Cosine from which on two places lie on opposite sides of a point, and the way between them leads through it."""
+"""Two places are on opposite sides of a point, and the line between them passes through it, from this cosine on."""
 
 TINY = 1e-150
-"""What must not vanish, and is smaller, counts as zero: its reciprocal is about to overflow."""
+"""Terms that must not vanish count as zero below this: their reciprocals are close to overflow."""
 
-Kind = Literal["positive", "nonnegative", "nonzero"]
+Kind = Literal["positive", "nonnegative", "nonzero", "same"]
 
 
 class Condition(NamedTuple):
-    """What must hold for an expression to have a value.
+    """A condition for an expression to be defined.
 
-    positive, nonnegative: the one term is that. nonzero: the terms do not vanish together; a motion on which they do at some
-    place has passed a singularity, even if it goes on behind it, so one term must keep its sign.
+    positive, nonnegative: the single term is so. nonzero: the terms do not all vanish; a motion on which they do has passed
+    a singularity, even if it is defined beyond it, so a single term must keep its sign. same: the single term, an integer, is unchanged: it
+    says between which poles a place is, since crossing two poles keeps the sign.
     """
 
     kind: Kind
@@ -42,7 +43,9 @@ def conditions(expressions: Iterable[Fast]) -> list[Condition]:
 
 
 def violated(kind: Kind, before: Sequence[float], now: Sequence[float]) -> bool:
-    """Whether a condition does not hold, or did not on the straight way since before; not-a-number violates nothing."""
+    """Whether a condition fails now, or on the straight line from before to now; NaN does not violate a condition."""
+    if kind == "same":
+        return bool(now[0] < before[0] or now[0] > before[0])
     if kind != "nonzero":
         return bool(now[0] <= TINY if kind == "positive" else now[0] < 0)
     if hypot(*now) <= TINY:
@@ -78,7 +81,7 @@ def _branches(piecewise: Fast) -> Iterator[tuple[Fast, Fast]]:
 
 
 def _only_where(active: Fast, c: Condition) -> Condition:
-    """The condition where another holds; elsewhere its terms are not numbers, which violates nothing."""
+    """The condition where another holds; elsewhere its terms are NaN, which does not violate it."""
     import symengine
 
     return c._replace(terms=tuple(symengine.Piecewise((u, active), (symengine.RealDouble(nan), True)) for u in c.terms))
@@ -107,7 +110,7 @@ def _own(e: Fast) -> Iterator[Condition]:
             yield from nonzero(symengine.sin(u))
         case "coth" | "csch":
             yield from nonzero(u)
-        case "gamma" | "loggamma":  # has another sign on the other side of each of its poles
+        case "gamma" | "loggamma":  # changes sign at each of its poles
             yield Condition("nonzero", (symengine.gamma(u),))
 
 
@@ -116,7 +119,7 @@ def _power(base: Fast, exponent: Fast) -> Iterator[Condition]:
 
     if base.is_number:
         return
-    if not exponent.is_number:  # a parameter, say: whether it is whole or negative is seen when it has a value
+    if not exponent.is_number:  # for example a parameter: only its value shows whether it is whole or negative
         fraction = symengine.Ne(symengine.floor(exponent), exponent)
         yield from (_only_where(fraction, c) for c in _not_negative(base))
         yield from (_only_where(symengine.Lt(exponent, 0), c) for c in nonzero(base))
@@ -138,7 +141,7 @@ def _not_negative(u: Fast) -> Iterator[Condition]:
 
 
 def nonzero(u: Fast) -> Iterator[Condition]:
-    """When an expression does not vanish: factors apart, powers by their bases, a sum of squares by what is squared."""
+    """When an expression does not vanish: by factors; of powers the bases, of a sum of squares what is squared."""
     if u.is_number or _is_exponential(u):
         return
     inner = absolute(u)
@@ -151,8 +154,18 @@ def nonzero(u: Fast) -> Iterator[Condition]:
         yield from nonzero(u.args[0])
     elif not (u.is_Add and _is_not_negative(u)):
         yield Condition("nonzero", (u,))
+        yield from _between_zeros(u)
     elif all(map(_square, u.args)):
         yield Condition("nonzero", tuple(_square(term)[0] for term in u.args))
+
+
+def _between_zeros(u: Fast) -> Iterator[Condition]:
+    """Between which two zeros of a sine or cosine a place lies; a long step may go across two, and has the same sign then."""
+    import symengine
+
+    shift = {"sin": 0, "cos": symengine.Rational(1, 2)}.get(type(u).__name__)
+    if shift is not None:
+        yield Condition("same", (symengine.floor(u.args[0] / symengine.pi + shift),))
 
 
 def _square(term: Fast) -> tuple[Fast, ...]:
@@ -180,7 +193,7 @@ def absolute(u: Fast) -> Fast | None:
 
 
 def _is_not_negative(u: Fast) -> bool:
-    """Whether it can be seen that an expression is nowhere negative."""
+    """Whether the form of an expression shows that it is nowhere negative."""
     if u.is_number:
         return bool(u.is_nonnegative)
     if u.is_Add or u.is_Mul:

@@ -1,12 +1,13 @@
-"""What the numbers of a step map are: segments of names, each with a role and an owner.
+"""The meaning of the numbers of a step map: segments of names, each with a role and an owner.
 
-Whoever wants positions, momenta or multipliers asks for the role. Nobody counts columns or takes names apart.
+Positions, momenta and multipliers are found by role. No code counts columns or splits names.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal, NamedTuple
 
 Role = Literal["position", "velocity", "momentum", "entropy", "rate", "multiplier", "constraint", "near"]
@@ -24,7 +25,7 @@ class Segment(NamedTuple):
 
 @dataclass(frozen=True)
 class Layout:
-    """The segments of a step map, or of the records of a run; names that are in none are carried along."""
+    """The segments of a step map, or of the records of a run; names in no segment have no role."""
 
     segments: tuple[Segment, ...] = ()
 
@@ -34,13 +35,17 @@ class Layout:
         return [name for s in self.segments if s.role == role for name in s.names if name in known]
 
     def places(self, role: Role, among: Sequence[str]) -> list[int]:
-        """Where the names of a role are among others."""
+        """The indices of the names of a role among others."""
         at = {name: k for k, name in enumerate(among)}
         return [at[name] for name in self.of(role, among)]
 
     def find(self, name: str) -> tuple[Segment, int] | None:
-        """The segment that a name belongs to, and its place there."""
-        return next(((s, s.names.index(name)) for s in self.segments if name in s.names), None)
+        """The segment that contains a name, and the index there."""
+        return self._places.get(name)
+
+    @cached_property
+    def _places(self) -> dict[str, tuple[Segment, int]]:
+        return {name: (s, k) for s in reversed(self.segments) for k, name in enumerate(s.names)}
 
     def extended(self, *segments: Segment) -> Layout:
         """The layout with more segments."""
@@ -48,7 +53,7 @@ class Layout:
 
 
 NO_LAYOUT = Layout()
-"""That of a map of which nothing is asked by role."""
+"""The layout of a map whose numbers have no roles."""
 
 
 def segments(role: Role, owners: Iterable[str], names: Iterable[str]) -> tuple[Segment, ...]:

@@ -15,7 +15,7 @@ Rows = tuple[tuple[Fast, ...], ...]
 class MatrixBlock:
     """matrix X + sources Y = 0, to be solved for X; X and Y have the same number of columns.
 
-    It says in matrices what a linear `Block` says in equations: the engine evaluates the matrices once and factors one of
+    It gives by matrices what a linear `Block` gives by equations: the engine evaluates the matrices once and factors one of
     them, however many columns there are, and its code grows with the entries that are not zero.
     """
 
@@ -44,7 +44,7 @@ class MatrixBlock:
 
     @property
     def ingredients(self) -> tuple[Fast, ...]:
-        """All that the unknowns follow from."""
+        """All expressions that determine the unknowns."""
         return (*self.entries, *map(fast, self.given))
 
     @property
@@ -71,10 +71,10 @@ class MatrixBlock:
 
     @property
     def is_linear(self) -> bool:
-        """It is."""
+        """Always true."""
         return True
 
     @property
     def is_diagonal(self) -> bool:
-        """Whether there is nothing to solve."""
+        """Whether the unknowns are given explicitly, so that nothing is solved."""
         return not self.matrix

@@ -1,7 +1,7 @@
 """The waist of the library: one implicit step, as symbols and expressions and nothing else.
 
-Every integrator, whatever its family, writes a StepMap; the engine turns a StepMap into machine code. Nothing above
-knows about machines, nothing below knows about mechanics.
+Every integrator, whatever its family, writes a StepMap; the engine turns a StepMap into machine code. Modules above
+do not depend on machines, modules below do not depend on mechanics.
 
     state s, at time t, with step h and parameters
     for each block in turn:  find its unknowns x with  residual(x; s, t, h, parameters, unknowns of earlier blocks) = 0
@@ -29,12 +29,12 @@ TIME, STEP = "t", "step.h"
 
 @dataclass(frozen=True)
 class Block:
-    """Unknowns that are found together, the residual that determines them, and where the search begins."""
+    """Unknowns that are solved for together, the residual that determines them, and the first guess."""
 
     unknowns: tuple[str, ...]
     residual: tuple[Fast, ...]
     guess: tuple[Fast, ...] = ()
-    """Zeros, if not given."""
+    """Zeros by default."""
 
     def __post_init__(self) -> None:
         if not self.guess:
@@ -47,7 +47,7 @@ class Block:
 
     @property
     def ingredients(self) -> tuple[Fast, ...]:
-        """All that the unknowns follow from."""
+        """All expressions that determine the unknowns."""
         return self.residual
 
     @cached_property
@@ -76,7 +76,7 @@ class Block:
 class Guard:
     """A condition of the domain, with the places of a step at which it must hold: nodes, stages.
 
-    What must not vanish (`nonzero`) must not have passed zero since the first place either.
+    Terms that must not vanish (`nonzero`) must not pass through zero after the first place either.
     """
 
     kind: Kind
@@ -97,9 +97,9 @@ class StepMap:
     substeps: tuple[float, ...] = (1.0,)
     """The step is made of steps of these fractions of h, one after the other; outputs are those of the first."""
     guards: tuple[Guard, ...] = ()
-    """Where a step has left the domain of the model; `guarded` adds them."""
+    """Conditions that tell whether a step has left the domain of the model; `guarded` adds them."""
     layout: Layout = NO_LAYOUT
-    """What state, unknowns and outputs are: their roles and owners."""
+    """Roles and owners of state, unknowns and outputs."""
 
     def __post_init__(self) -> None:
         if len(self.update) != len(self.state):
@@ -114,7 +114,7 @@ class StepMap:
         self._check("guard", (e for g in self.guards for place in g.places for e in place), known)
 
     def _check_names(self) -> None:
-        """A name stands for one thing; time may be an input of a map, but is never sought or constant."""
+        """Names are unique; time may be an input of a map, but not an unknown or a parameter."""
         names = Counter((*self.state, *self.parameters, *self.unknowns))
         names.update((STEP, *(n for n in (*self.parameters, *self.unknowns) if n == TIME)))
         twice = sorted(n for n, count in names.items() if count > 1)
@@ -135,17 +135,17 @@ class StepMap:
 
     @cached_property
     def summed(self) -> tuple[int, ...]:
-        """The numbers of the state variables that are changed by adding to them."""
+        """The indices of the state variables whose update adds an increment."""
         return tuple(j for j, (s, u) in enumerate(zip(self.state, self.update, strict=True)) if _adds_to(s, u))
 
     @property
     def rests(self) -> tuple[str, ...]:
-        """The names of what rounding took from each of these sums, to be added to the next one."""
+        """The names of the rounding errors of these sums, each added to the next sum."""
         return tuple(rest_of(self.state[j]) for j in self.summed)
 
     @cached_property
     def changes(self) -> tuple[tuple[bool, Fast], ...]:
-        """For each state variable: what is added to it, or the update; true stands before the quotient of it and h."""
+        """For each state variable its increment, or its update; true if divided by h."""
         pairs, summed = enumerate(zip(self.state, self.update, strict=True)), set(self.summed)
         return tuple(_change(s, u) if j in summed else (False, u) for j, (s, u) in pairs)
 
@@ -156,12 +156,12 @@ class StepMap:
 
 
 def _adds_to(name: str, update: Fast) -> bool:
-    """Whether an expression is the symbol of that name and something else."""
+    """Whether an expression is a sum of the symbol of that name and other terms."""
     return bool(update.is_Add and any(term.is_Symbol and term.name == name for term in update.args))
 
 
 def rest_of(name: str) -> str:
-    """The name of what rounding has taken from a state variable."""
+    """The name of the rounding error of a state variable."""
     return f"{name}.rest"
 
 
@@ -205,15 +205,15 @@ def pointwise(
     outputs: Mapping[str, Fast],
     blocks: Sequence[Block | MatrixBlock] = (),
 ) -> StepMap:
-    """A map that is applied to points, not iterated: its state is the input and stays what it is."""
+    """A map that is applied to points, not iterated: its state is the input and does not change."""
     return StepMap(name, tuple(inputs), tuple(parameters), tuple(blocks), tuple(map(fast, inputs)), dict(outputs))
 
 
 def guarded(stepmap: StepMap, expressions: Iterable[Any], stages: Iterable[Mapping[Any, Any]] = ()) -> StepMap:
-    """The step with the conditions under which expressions in the state have values, at its nodes and stages.
+    """The step with the conditions under which expressions in the state are defined, at its nodes and stages.
 
-    A stage says what stands for every symbol there. Where a condition involves symbols that a place does not determine (the
-    velocity, at a node with a momentum), it is not looked at.
+    A stage gives the expression of every symbol there. Where a condition involves symbols that a place does not determine
+    (the velocity, at a node with a momentum), it is not checked.
     """
     end = {**dict(zip(stepmap.state, stepmap.update, strict=True)), TIME: fast(TIME) + fast(STEP)}
     places = [substitution(place) for place in ({}, *stages, end)]

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 
 class Undetermined(ValueError):
-    """Some of the equations have too few unknowns, so that others are not determined; `unknown` is one of these."""
+    """Some equations have too few unknowns, so that other unknowns are not determined; `unknown` is one of these."""
 
     def __init__(self, unknown: str):
         super().__init__(f"no equation is left to determine {unknown}.")
@@ -53,7 +53,7 @@ def _assigned(equations: Sequence[set[str]], unknowns: Sequence[str]) -> dict[st
 
 
 def _reassign(free: int, x: str, came: dict[int, str], of_equation: dict[int, str]) -> None:
-    """Hand equations on along the path that led to a free one."""
+    """Reassign equations along the path that led to a free one."""
     held = {y: i for i, y in of_equation.items()}
     i = free
     while True:

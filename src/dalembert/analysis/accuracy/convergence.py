@@ -59,7 +59,7 @@ class Convergence(Shown):
     system: System
     lines: tuple[Line, ...]
     against: str
-    """What the errors are measured against."""
+    """The solution that errors are measured against."""
 
     def __getitem__(self, method: Method) -> Line:
         for line in self.lines:
@@ -103,7 +103,7 @@ def convergence(
     exact: Solution | None = None,
     rtol: float = 1e-13,
 ) -> Convergence:
-    """Run every method with every step of `hs`, and fit the orders with which its errors vanish.
+    """Run every method with every step of `hs`, and fit the orders of convergence.
 
     start, parameters, until:  as in `simulate`, for one motion. Every step divides the time of the motion, since errors of
             motions that end at different times are not compared
@@ -115,7 +115,7 @@ def convergence(
     """
     listed, hs = _checked_methods(system, methods), _checked_steps(hs, _duration(start, until))
     solution = exact or _reference(system, start, parameters, rtol)
-    floor = 0.0 if exact else 20 * rtol  # between its steps the reference is an interpolation
+    floor = 0.0 if exact else 20 * rtol  # between its steps the reference is interpolated
     lines = tuple(_line(system, method, hs, start, until, parameters, solution, floor) for method in listed)
     return Convergence(system, lines, "the exact solution" if exact else f"a reference solution (tolerance {rtol:g})")
 
@@ -219,7 +219,7 @@ def fitted_order(hs: Sequence[float], errors: Array, floor: Array | float = 0.0)
 
 
 def _errors(run: Trajectory, known: Mapping[Any, Any]) -> dict[str, tuple[float, float]]:
-    """For each quantity that is known: its largest error, and its size."""
+    """For each quantity of the known solution: its largest error, and its size."""
     system = run.system
     assert isinstance(system, System)
     values = {getattr(k, "name", k): np.broadcast_to(np.asarray(v, float), run.time.shape) for k, v in known.items()}

@@ -1,4 +1,4 @@
-"""Numbers against theory: the exact discrete Lagrangian, the order of a discrete Lagrangian, the modified energy of a run.
+"""The exact discrete Lagrangian, and the order of a discrete Lagrangian.
 
 The exact discrete Lagrangian is the action of the motion from q0 at t to q1 at t + h, which makes the action stationary:
 
@@ -43,7 +43,7 @@ from ..steps.step_matrices import known_conditions
 from .convergence import different_steps
 
 DEGREES = (8, 12, 18, 26, 38, 56)
-"""Degrees of the polynomials that are tried until the action no longer changes."""
+"""Degrees of the polynomials, tried in turn until the action no longer changes."""
 
 CONJUGATE = 1e-10
 """A smallest singular value of the second variation, relative to its size, that counts as zero."""
@@ -51,7 +51,7 @@ CONJUGATE = 1e-10
 
 @dataclass(frozen=True, eq=False)
 class ExactStep:
-    """The motion between two positions: its action, and the momenta it leaves and arrives with."""
+    """The motion between two positions: its action, and the momenta at both ends."""
 
     value: float
     minus: Array
@@ -59,9 +59,9 @@ class ExactStep:
     plus: Array
     """p(h) = D2 L_d^E."""
     error: float
-    """What the last increase of the degree changed, relative to the size of the action."""
+    """The change due to the last increase of the degree, relative to the size of the action."""
     rounding: float
-    """What rounding errors leave open of the value."""
+    """The uncertainty of the value due to rounding errors."""
 
     def __str__(self) -> str:
         return f"L_d^E = {self.value:.15g}, p0 = {self.minus}, p1 = {self.plus} (error about {self.error:.0e})"
@@ -106,7 +106,7 @@ class ExactLagrangian:
 def exact_discrete_lagrangian(system: System) -> ExactLagrangian:
     """The exact discrete Lagrangian: in closed form for quadratic Lagrangians with constant coefficients, else in numbers.
 
-    The closed form is generic: it supposes that frequencies which are different expressions have different values.
+    The closed form is generic: it assumes that frequencies which are different expressions have different values.
     """
     _free(system, "exact_discrete_lagrangian")
     return ExactLagrangian(system, *closed_form(system))
@@ -369,7 +369,7 @@ def _difference(discrete: DiscreteSystem, q0: Array, q1: Array, t: float, h: flo
 def _precisely(e: Fast, values: Mapping[str, float], less: float) -> float:
     """The value of an expression at floating-point numbers, less a number, with 40 digits.
 
-    They are taken as the binary numbers that they are, typed decimals too: L_d^E, the number, was computed with these.
+    Numbers are taken as binary numbers, typed decimals too: L_d^E was computed with these.
     """
     if not all(map(np.isfinite, values.values())):
         return np.nan

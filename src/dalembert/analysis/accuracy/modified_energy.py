@@ -1,4 +1,4 @@
-"""The modified Hamiltonian along a run: which energy a symplectic method conserves, and how well."""
+"""The modified Hamiltonian along a run: the energy that a symplectic method conserves, and how accurately."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class EnergyRow:
     deviation: float
     """Its largest deviation from its first value."""
     drift: float
-    """How far its mean moved from the first quarter of the run to the last."""
+    """The change of its mean from the first quarter of the run to the last."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -1,1 +1,1 @@
-"""Where a system can rest, and how it moves near there."""
+"""Equilibria of a system, and small motions about them."""

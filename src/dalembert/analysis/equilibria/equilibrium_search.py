@@ -75,7 +75,7 @@ class Region:
 
     box:        the interval of each coordinate
     near:       an approximate equilibrium in or near it, if one was found
-    dimension:  how many directions there leave the linearised equations of rest unchanged
+    dimension:  number of directions in which the linearised equations of rest do not change
     """
 
     box: dict[Coordinate, tuple[float, float]]
@@ -120,7 +120,7 @@ class Equilibria(Shown, Sequence[Equilibrium]):
         return iter(self.found)
 
     def _reasons(self) -> dict[str, list[str]]:
-        """Each reason of a verdict, with the numbers of the equilibria it is that of."""
+        """The reasons of verdicts, each with the numbers of its equilibria."""
         found: dict[str, list[str]] = {}
         for k, e in enumerate(self.found):
             found.setdefault(e.stability.reason, []).append(str(k + 1))
@@ -165,8 +165,8 @@ def equilibria(
 ) -> Equilibria:
     """All equilibria with positions in a box, {theta: (-pi, pi), x: (0, 2)}; edges belong to it.
 
-    Interval arithmetic proves of each part of the box that it holds none or exactly one; what cannot be decided after
-    `attempts` boxes is reported as undecided. No interval is needed for coordinates that the equations of rest do not
+    Interval arithmetic proves for each part of the box that it contains none or exactly one; parts not decided after
+    `attempts` boxes are reported as undecided. No interval is needed for coordinates that the equations of rest do not
     contain (they are free), and (-pi, pi) is taken for those in which these equations have the period 2 pi. Over an
     interval of that length each equilibrium is listed once. Typed parameters are taken exactly: 9.81 is 981/100.
     """
@@ -265,7 +265,7 @@ def _is_periodic(r: Rest, q: Coordinate, ends: Box) -> bool:
     return bool(good.any() and all((s | ~g).all() for s, g in zip(same, good, strict=True)))
 
 
-# what was found
+# results
 
 
 def _nothing(problem: Problem) -> Found:
@@ -320,13 +320,13 @@ def _equilibrium(
 
 
 def _turn(shift: Array) -> tuple[Array, Array]:
-    """By how much positions were moved: not at all, or by 2 pi, which lies between these numbers."""
+    """Bounds of the displacement of positions: zero, or 2 pi, which lies between these numbers."""
     moved = np.abs(shift) > np.pi
     return np.where(moved, np.nextafter(2 * np.pi, 0), 0.0), np.where(moved, np.nextafter(2 * np.pi, 7), 0.0)
 
 
 def _regions(problem: Problem, whole: Found, sought: Sequence[Coordinate], width: Array) -> tuple[Region, ...]:
-    """The undecided boxes, those that touch taken together."""
+    """The undecided boxes, touching ones merged."""
     boxes = [b for b in whole.undecided if len(b[0])]
     if not boxes:
         return ()
@@ -338,7 +338,7 @@ def _regions(problem: Problem, whole: Found, sought: Sequence[Coordinate], width
 
 
 def _touching(lo: Array, hi: Array, width: Array) -> list[Array]:
-    """Indices of boxes, in groups that hang together; many boxes are first put on a grid."""
+    """Indices of boxes, in connected groups; many boxes are first put on a grid."""
     from scipy.sparse import coo_matrix
     from scipy.sparse.csgraph import connected_components
 
@@ -353,7 +353,7 @@ def _touching(lo: Array, hi: Array, width: Array) -> list[Array]:
     rows = np.repeat(np.arange(len(a)), [len(p) for p in pairs])
     graph = coo_matrix((np.ones(len(rows)), (rows, np.concatenate(pairs))), shape=(len(a), len(a)))
     count, label = connected_components(graph, directed=False)
-    if count > 12:  # scattered: what is left of a search that was stopped early
+    if count > 12:  # scattered: the rest of a search that was stopped early
         return [np.arange(len(lo))]
     return [np.flatnonzero(label[cells] == c) for c in range(count)]
 
@@ -361,7 +361,7 @@ def _touching(lo: Array, hi: Array, width: Array) -> list[Array]:
 def _region(
     problem: Problem, lo: Array, hi: Array, sought: Sequence[Coordinate], width: Array, slopes: Array
 ) -> Region:
-    """What is known about some boxes that hang together; `slopes` are Jacobians elsewhere in the box."""
+    """The region of some connected boxes; `slopes` are Jacobians elsewhere in the box."""
     n = problem.n
     pick = np.unique(np.linspace(0, len(lo) - 1, 8).astype(int))
     middle = (lo[pick] + hi[pick]) / 2
@@ -389,7 +389,7 @@ def _region(
 
 
 def _rank_beside(J: Array, others: Array) -> int:
-    """The rank of a Jacobian, an entry being zero if it is small beside its usual size and nothing else is large."""
+    """The rank of a Jacobian; an entry counts as zero if it is small relative to its usual size and no other is large."""
     typical = np.vstack([np.nan_to_num(np.abs(others), nan=0.0, posinf=0.0), np.abs(J)[None]])
     rows, columns = balance(np.median(typical, axis=0)[None] + np.abs(J)[None])
     sizes = np.linalg.svd(J * rows[0][:, None] * columns[0], compute_uv=False)

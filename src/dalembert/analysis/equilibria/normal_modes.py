@@ -89,7 +89,7 @@ class NormalModes(Shown, Sequence[Mode]):
 
 
 def _component(x: complex) -> str:
-    """One component of a shape; a part that is rounding noise beside the other is left out."""
+    """One component of a shape; a part that is rounding noise relative to the other is left out."""
     if abs(x.imag) <= 1e-12 * abs(x):
         return f"{x.real:.5g}"
     return f"{x.imag:.5g}i" if abs(x.real) <= 1e-12 * abs(x) else f"{x.real:.5g}{x.imag:+.5g}i"
@@ -98,7 +98,7 @@ def _component(x: complex) -> str:
 def normal_modes(system: System, *, at: Any, parameters: Values | None = None) -> NormalModes:
     """Frequencies and shapes of the small motions about an equilibrium or a steady motion.
 
-    `at` is an `Equilibrium` (its parameters are taken, unless others are given), or a state like {theta: 0}; velocities
+    `at` is an `Equilibrium` (with its parameters, unless others are given), or a state like {theta: 0}; velocities
     left out are zero. Under constraints the modes are those of the allowed displacements. For a formula instead of
     numbers see `linearise(...).squared_frequencies()`.
     """
@@ -146,7 +146,7 @@ def _family(system: System, values: dict[str, float], place: dict[str, float], a
 
 
 def _is_conservative(numbers: Numbers) -> bool:
-    """Whether only a mass and a stiffness are left, so that the modes are real."""
+    """Whether there are only a mass and a stiffness matrix, so that the modes are real."""
     if not (numbers.lin.is_second_order and numbers.lin.system.is_ideal and not numbers.lin.system.kinematic):
         return False
     M, D, S = (numbers.reduced(a) for a in (numbers.M, numbers.D, numbers.S))
@@ -198,7 +198,7 @@ def _turned(numbers: Numbers, u: Array) -> Array:
 
 
 def _named(numbers: Numbers, u: Array) -> dict[Coordinate, complex]:
-    """Own components as displacements; one that is rounding noise beside the largest is zero."""
+    """Own components as displacements; one that is rounding noise relative to the largest is zero."""
     q, size = numbers.lin.system.coordinates, np.abs(u).max(initial=0)
     real = np.abs(np.imag(u)).max(initial=0) <= 1e-12 * size
     u = np.where(np.abs(u) <= 1e-12 * size, 0.0, u) * numbers.units

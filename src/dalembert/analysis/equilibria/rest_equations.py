@@ -1,9 +1,9 @@
-"""The equations of rest of a system, in numbers: what holds where it can stay.
+"""The equations of rest of a system, in numbers: the conditions of equilibrium.
 
     -dL/dq - F - lambda_a omega^a = 0  at zero velocity,     constraints = 0  at zero velocity.
 
-Directions along which these equations do not change are free: cyclic coordinates, a translation of everything. They
-are found by value, as the common kernel of the Jacobians at sample points, and taken out.
+Directions along which these equations do not change are free: cyclic coordinates, a common translation. They are
+found by value, as the common kernel of the Jacobians at sample points, and eliminated.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class Rest:
     """The equations of rest.
 
     equations:  one per coordinate, then those of the constraints; functions of positions and multipliers
-    unknown:    the multipliers in them; the others are zero wherever the system can be at rest
+    unknown:    the multipliers in them; the others are zero at every equilibrium
     free:       directions along which the equations do not change, as columns
     fixed:      one coordinate per free direction, which is 1 in it and 0 in the others
     relations:  combinations of equations that are constant, as rows; `excess` has their values, and for each of them
@@ -49,7 +49,7 @@ class Rest:
 
     @property
     def kept(self) -> list[int]:
-        """Equations that follow from no others."""
+        """Equations that do not follow from the others."""
         return [i for i in range(len(self.equations)) if i not in self.dropped]
 
     @property
@@ -90,14 +90,14 @@ def inside(system: System, box: Mapping[Coordinate, tuple[float, float]]) -> Arr
 
 
 def around(place: Sequence[float]) -> Array:
-    """Points at all distances from a place, since it is not known at which one the equations change."""
+    """Points at many scales of distance from a place, since the scale of the equations is not known."""
     rng = np.random.default_rng(0)
     far = np.exp2(np.arange(-200.0, 201.0, 4.0))[:, None, None]
     return np.asarray(place + (far * rng.uniform(-1, 1, (len(far), 3, len(place)))).reshape(-1, len(place)))
 
 
 def _silent(plain: Sequence[Fast], forms: Sequence[Sequence[Fast]]) -> bool:
-    """Whether no reaction is needed at rest: nothing is to be balanced, or what is balanced nowhere leaves none."""
+    """Whether no reaction is needed at rest: no force acts, or the equations without forces make it zero."""
     if not forms or all(vanishes(e) for e in plain):
         return True
     zero = [i for i, e in enumerate(plain) if vanishes(e)]
@@ -109,9 +109,9 @@ def _silent(plain: Sequence[Fast], forms: Sequence[Sequence[Fast]]) -> bool:
 def _samples(
     equations: Sequence[Fast], x: Sequence[str], y: Sequence[str], values: Mapping[str, float], points: Array
 ) -> tuple[Array, Array, Array]:  # fmt: skip
-    """The equations, their derivatives by x and those by y at some points where they have values.
+    """The equations, their derivatives by x and those by y at some points where they are defined.
 
-    y enters linearly. What it multiplies is a sample of its own, so that nothing depends on how large y is.
+    y enters linearly. Its coefficients are separate samples, so that the result does not depend on the size of y.
     """
     k, n = len(equations), len(x)
     columns = [[gradient(e, [fast(s)])[0] for e in equations] for s in y]
@@ -120,7 +120,7 @@ def _samples(
     found, marks = Enclosure([*plain, *(c for part in columns for c in part), *entries], list(x), values)(
         [Interval(p, p) for p in points.T]
     )
-    # Up to rounding: what may be zero is zero, and what has lost half of its digits says nothing.
+    # Entries within rounding of zero are zero, and those that have lost half of their digits are not used.
     with np.errstate(invalid="ignore"):
         lost = np.array([~(a.hi - a.lo <= 1e-9 * a.size) & ~a.has_zero for a in found[k:]])
     zero = [np.zeros(len(points), dtype=bool)] * k + [a.has_zero for a in found[k:]]
@@ -134,7 +134,7 @@ def _samples(
 
 
 def _common_kernel(matrices: Array) -> tuple[Array, Array]:
-    """What all matrices annihilate, as rows in which components have units of their own, and these units."""
+    """The common kernel of all matrices, as rows with components in separate units, and these units."""
     stacked = matrices.reshape(-1, matrices.shape[2])
     rows, columns = balance(stacked[None])
     _, found, right = np.linalg.svd(stacked * rows[0][:, None] * columns[0], full_matrices=True)

@@ -1,4 +1,4 @@
-"""Is an equilibrium or a steady motion stable? What can be concluded, and by which theorem."""
+"""Stability of an equilibrium or a steady motion: the verdict, and the theorem it follows from."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from ...theory.small_motions.linearised import Linearisation, steady_balance
 from .rest_equations import around
 
 ZERO = 1e-6
-"""Exponents below this fraction of the largest count as zero: a double zero is computed with the root of the rounding."""
+"""Exponents below this fraction of the largest count as zero: a double zero has an error of the square root of rounding."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,7 +27,7 @@ class Stability:
     """A verdict and the reason for it.
 
     verdict:    "stable", "asymptotically stable", "unstable" (theorems about the nonlinear motion), "linearly stable"
-                (of the linearised motion only), "neutral" (free in all directions, so that it can only drift) or "undecided"
+                (of the linearised motion only), "neutral" (free in all directions: only drift is possible) or "undecided"
     exponents:  the numbers s of the linearised motions exp(s t)
     """
 
@@ -43,7 +43,7 @@ class Numbers:
     """The linearised equations in numbers, on the displacements and velocities that the constraints allow.
 
     Displacements are eta = units * (own components), with which the mass matrix has ones on its diagonal, and time is
-    counted in units of `time`, in which the fastest rate is about one. All matrices here are in these units, so that
+    in units of `time`, in which the fastest rate is about one. All matrices here are in these units, so that
     numbers can be compared with one another and with 1.
     """
 
@@ -109,7 +109,7 @@ class Numbers:
         return int(np.linalg.matrix_rank(basis.T @ (own / np.linalg.norm(own, axis=0)))) if free.size else 0
 
     def is_zero(self, matrix: Array, beside: Array) -> bool:
-        """Whether a matrix vanishes up to rounding beside another."""
+        """Whether a matrix is zero up to rounding, relative to another."""
         return bool(np.abs(matrix).max(initial=0) <= 1e-12 * np.abs(beside).max(initial=0))
 
 
@@ -119,7 +119,7 @@ def _unit(sizes: Array) -> Array:
 
 
 def kernel(rows: Array) -> Array:
-    """An orthonormal basis, as columns, of what some rows annihilate."""
+    """An orthonormal basis, as columns, of the kernel of some rows."""
     if not len(rows):
         return np.eye(rows.shape[1])
     _, sizes, right = np.linalg.svd(rows)
@@ -148,7 +148,7 @@ def stability(numbers: Numbers, values: Mapping[str, float], free: Array, family
     across, drifting = squares, numbers.loose(numbers.basis, free)
     loose = drifting
     if system.kinematic and squares is not None:
-        # Kinematic constraints do not confine positions: the minimum must be one without their help.
+        # Kinematic constraints do not confine positions: it must be a minimum without them.
         across = numbers.squares(numbers.displacements) if _is_passive(numbers, values) else None
         loose = numbers.loose(numbers.displacements, free)
     energy = at_rest and system.is_ideal and across is not None
@@ -179,7 +179,7 @@ def stability(numbers: Numbers, values: Mapping[str, float], free: Array, family
 
 
 def _definite(squares: Array, free: int) -> bool:
-    """Whether the potential has a strict minimum across the free directions, if there is anything across them."""
+    """Whether the potential has a strict minimum transverse to the free directions, if there are transverse ones."""
     size = np.abs(squares).max(initial=0)
     return bool((squares > 1e-10 * size).sum() == len(squares) - free and (squares >= -1e-10 * size).all())
 
@@ -280,7 +280,7 @@ def _semisimple(flow: Array, rest: Array, scale: float) -> bool:
 
 
 def _power(numbers: Numbers, values: Mapping[str, float]) -> str:
-    """What the given forces do besides having a potential: "none", "dissipative", or "unknown"."""
+    """The power of the given forces beyond their potential: "none", "dissipative", or "unknown"."""
     system = numbers.lin.system
     q, v = system.coordinates, system.velocities
     at_rest = dict.fromkeys(v, 0)
@@ -299,16 +299,16 @@ def _power(numbers: Numbers, values: Mapping[str, float]) -> str:
     here = _damping(numbers, rates, values, np.array([place]))
     if (
         definite := _least(here)[0] > 1e-12 * np.abs(here).max()
-    ) or not linear:  # if it is definite here it is so nearby
+    ) or not linear:  # if definite here, it is definite nearby
         return "dissipative" if definite else "unknown"
     nearby = _damping(numbers, rates, values, around(place))
     changed = np.abs(nearby - here).max(axis=(1, 2)) > 1e-9 * np.abs(nearby).max(axis=(1, 2))
-    both = np.concatenate([here, nearby[changed][:12]])  # and the nearest points at which it is another one
+    both = np.concatenate([here, nearby[changed][:12]])  # and the nearest points at which it differs
     return "dissipative" if (_least(both) >= -1e-12 * np.abs(both).max(axis=(1, 2))).all() else "unknown"
 
 
 def _damping(numbers: Numbers, rates: Sequence[Fast], values: Mapping[str, float], points: Array) -> Array:
-    """The damping matrix at those of some positions where it has a value."""
+    """The damping matrix at those of some positions where it is defined."""
     names = [c.name for c in numbers.lin.system.coordinates]
     constants = {n: x for n, x in values.items() if n not in names}
     found, marks = Enclosure(rates, names, constants)([Interval(p, p) for p in points.T])

@@ -1,1 +1,1 @@
-"""What a computed motion has kept: audits, balances, contacts, stationary action."""
+"""Checks of computed motions: audits, balances, contacts, stationary action."""

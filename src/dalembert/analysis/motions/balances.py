@@ -1,7 +1,7 @@
-"""The two laws along a run: energy against work and heat, entropy against what comes with heat, interval by interval.
+"""The two laws along a run: energy against work and heat, entropy against heat over temperature, interval by interval.
 
 Work and heat are the method's own sums over its steps, where it has such sums (`Method.laws`): every recorded step is
-taken once more, and must end where the run ended. Otherwise they are integrals of the polynomials through neighbouring
+computed again, and must end at the recorded state. Otherwise they are integrals of the polynomials through neighbouring
 nodes, of higher order than the run itself.
 """
 
@@ -27,19 +27,19 @@ from ...theory.motion.lagrange import multipliers, reaction
 from ...waist.stepmap import TIME, Block, StepMap, pointwise
 
 SAME = 1e-7
-"""A step taken again that ends further than this from the recorded one, relative, was not that step (an event, say)."""
+"""A recomputed step whose end differs from the record by more than this, relatively, is rejected (an event, for example)."""
 
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Balance(Shown):
     """First and second law on every interval between two records; with lanes there is a leading axis of lanes.
 
-    energy:     by how much the total energy changed
-    work:       of external forces, of reactions, and of whatever makes the Lagrangian depend on time
+    energy:     the change of the total energy
+    work:       of external forces, of reactions, and of explicit time in the Lagrangian
     heat:       received from outside
-    entropy:    by how much each entropy changed (last axis: entropies)
-    received:   what heat from outside brought into each
-    exchanged:  what heat from the other bodies brought into each
+    entropy:    the change of each entropy (last axis: entropies)
+    received:   the entropy that heat from outside brought into each
+    exchanged:  the entropy that heat from the other bodies brought into each
     exact:      whether work and heat are the method's own sums, and not integrals through the nodes
 
     On an interval in which an event acted all of them are NaN: the laws hold before and after it.
@@ -56,7 +56,7 @@ class Balance(Shown):
 
     @property
     def defect(self) -> Array:
-        """What the first law leaves over: change of energy less work and heat."""
+        """The defect of the first law: change of energy minus work and heat."""
         return self.energy - self.work - self.heat
 
     @property
@@ -129,7 +129,7 @@ def balance(run: Trajectory) -> Balance:
 
 
 def _filled(own: dict[str, Array], nodes: dict[str, Array]) -> dict[str, Array]:
-    """The method's sums where there are any, integrals through the nodes elsewhere."""
+    """The method's sums where available, integrals through the nodes elsewhere."""
     if not own:
         return nodes
     missing = np.isnan(np.stack(list(own.values()))).any(axis=0)  # all of an interval is of one kind
@@ -141,7 +141,7 @@ def _filled(own: dict[str, Array], nodes: dict[str, Array]) -> dict[str, Array]:
 
 @lru_cache(maxsize=32)
 def _laws(system: System, method: Method) -> tuple[StepMap, tuple[str, ...], PointMap | None]:
-    """The step of a method with what it does to energy and entropy, as a map on states, times and first guesses."""
+    """The step of a method with its changes of energy and entropy, as a map on states, times and first guesses."""
     laws: dict[str, Fast] = method.laws(system)
     step = method.step_map(system)
     if not laws:
@@ -161,7 +161,7 @@ def _laws(system: System, method: Method) -> tuple[StepMap, tuple[str, ...], Poi
 
 
 def _own_sums(run: Trajectory) -> tuple[tuple[str, ...], Array]:
-    """What the method adds up, (lanes, intervals, names); NaN where a step could not be taken again."""
+    """The sums of the method, (lanes, intervals, names); NaN where a step could not be recomputed."""
     lanes, intervals = len(run.records), len(run.time) - 1
     method = run.method
     if method is None or method.adaptive or not method.thermal:
@@ -215,14 +215,14 @@ def _by_nodes(run: Trajectory) -> dict[str, Array]:
     values = run._at_points(maps.quantity_map(system, {**rates, **along}), run._velocities)
     known = dict(zip((*rates, *along), np.moveaxis(values, -1, 0), strict=True))
     for a in range(len(system.constraints)):
-        # Where a constraint does not move, rounding times a multiplier is all there is.
+        # Where a constraint does not move, this is only rounding times a multiplier.
         known["reactions"] += run._multipliers[..., a] * known.pop(f"factor.{a}")
     order = run.method.order if run.method is not None else 4
     return {name: _integrals_between(run, v, order + 2) for name, v in known.items()}
 
 
 def _integrals_between(run: Trajectory, values: Array, points: int) -> Array:
-    """The integrals between records, no polynomial reaching over an event that acts; NaN where one acts."""
+    """The integrals between records, with no polynomial across an acting event; NaN where one acts."""
     found = np.full((values.shape[0], values.shape[1] - 1), np.nan)
     for lane, row in enumerate(run.stretches):
         edges = [0, *(np.flatnonzero(np.diff(row)) + 1), len(row)]

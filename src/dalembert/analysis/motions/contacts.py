@@ -1,7 +1,7 @@
-"""Contacts that can only push, along a motion: whether each of them holds, and where one is lost.
+"""Unilateral contacts along a motion: whether each of them holds, and where one is lost.
 
-The equations treat every constraint as one that acts both ways. If a body merely rests on another, the motion that was
-computed is the real one only as long as the reaction pushes; from the instant at which its sign changes the bodies part.
+The equations treat every constraint as bilateral. If a body only rests on another, the computed motion is valid only as
+long as the reaction pushes; when its sign changes the bodies separate.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from ...theory.reactions.virtual_work import linear_pieces
 from ...waist.stepmap import pointwise
 
 TOLERANCE = 1e-9
-"""A reaction is below zero if it is so by more than this, relative to the size of its terms."""
+"""A reaction is negative if it is below zero by more than this, relative to the size of its terms."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ class ContactRecord:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ContactReport(Shown):
-    """What contacts did along a motion; `values` has the reactions at the records, one array per contact."""
+    """The contacts along a motion; `values` has the reactions at the records, one array per contact."""
 
     run: Trajectory
     contacts: tuple[ContactRecord, ...]
@@ -169,7 +169,7 @@ def _scales(system: System) -> dict[Symbol, Any]:
     found: dict[Symbol, Any] = {}
     inertia = [abs(row[i]) for i, row in enumerate(pieces["mass"])]
     for symbol, form in zip(multipliers(system), pieces["forms"], strict=True):
-        # sum |a| f/m over sum a^2/m has the unit of the multiplier, whatever the units of the coordinates are
+        # sum |a| f/m over sum a^2/m has the unit of the multiplier, whatever the units of the coordinates
         moving = [(abs(a), f, m) for a, f, m in zip(form, load, inertia, strict=True) if m != 0 and a != 0]
         above, below = sum(a * f / m for a, f, m in moving), sum(a**2 / m for a, _, m in moving)
         found[symbol] = abs(fast(symbol)) + (above / below if moving else 0)
@@ -179,7 +179,7 @@ def _scales(system: System) -> dict[Symbol, Any]:
 
 
 def _values(run: Trajectory, system: System, quantities: Mapping[str, Any]) -> dict[str, Array]:
-    """Arrays (lanes, times) of expressions; not-a-number where a lane has ended or the motion is not determined."""
+    """Arrays (lanes, times) of expressions; NaN where a lane has ended or the motion is not determined."""
     motion = maps.motion_map(system)
     outputs = {name: fast(e) for name, e in quantities.items()}
     derived = {s.name for s in (*(q.ddot for q in system.coordinates), *multipliers(system))}
@@ -208,7 +208,7 @@ def _contact(run: Trajectory, name: str, lane: int, value: Array, size: Array) -
 
 
 def _near(times: Array, k: int) -> slice:
-    """Up to four records about the one before record k."""
+    """Up to four records around the one before record k."""
     first = max(0, min(k - 2, len(times) - 4))
     return slice(first, first + 4)
 

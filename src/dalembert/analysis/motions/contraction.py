@@ -1,4 +1,4 @@
-"""What a motion does to dq ^ dp: symplectic motions keep it, friction contracts it.
+"""The change of dq ^ dp along a motion: symplectic motions preserve it, friction contracts it.
 
 The exact derivative T of every step, by the implicit function theorem, pulls the two-form back:  T^t J T.  At fixed
 entropies its top power is multiplied by det d(q1, p1)/d(q0, p0), so areas of phase space shrink by that factor; the volume
@@ -38,12 +38,12 @@ class Contraction(Shown):
 
     @property
     def factor(self) -> Array:
-        """det d(q1, p1)/d(q0, p0) at fixed entropies: what (dq ^ dp)^n is multiplied by over each interval."""
+        """det d(q1, p1)/d(q0, p0) at fixed entropies: the factor of (dq ^ dp)^n over each interval."""
         return np.linalg.det(self.tangent[..., : self._n, : self._n])
 
     @property
     def volume(self) -> Array:
-        """What the volume of the state space (q, p, S) is multiplied by over each interval."""
+        """The factor of the volume of the state space (q, p, S) over each interval."""
         return np.linalg.det(self.tangent)
 
     @property
@@ -53,7 +53,7 @@ class Contraction(Shown):
 
     @property
     def defect(self) -> Array:
-        """How far the form at the end, pulled back, is from that at the beginning: zero for a symplectic step."""
+        """Distance of the form at the end, pulled back, from that at the beginning: zero for a symplectic step."""
         grown = np.zeros(self.form.shape[-2:])
         grown[: self._n, : self._n] = self._J
         return np.abs(self.form - grown).max(axis=(-2, -1))
@@ -90,7 +90,7 @@ class Contraction(Shown):
 
 
 def contraction(run: Trajectory) -> Contraction:
-    """What each step of a run does to dq ^ dp, by its exact derivative; see `Contraction`."""
+    """The change of dq ^ dp in each step of a run, by its exact derivative; see `Contraction`."""
     _check(run)
     run = run.at_nodes
     system, stepping = run.system, Stepping(run.system, run.method)
@@ -103,7 +103,7 @@ def contraction(run: Trajectory) -> Contraction:
 
 
 def _legendre(run: Trajectory, system: System) -> Array:
-    """d(q, p, S)/d(q, v, S) at every record: methods that carry velocities are told in momenta."""
+    """d(q, p, S)/d(q, v, S) at every record: states of methods that carry velocities are converted to momenta."""
     known = [*system.coordinates, *system.velocities, *system.entropies]
     rows = jacobian(gradient(system.lagrangian, system.velocities), known)
     entries = {f"{i},{j}": e for i, row in enumerate(rows) for j, e in enumerate(row)}

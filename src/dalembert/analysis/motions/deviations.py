@@ -1,4 +1,4 @@
-"""Deviations along a run: against the sizes of the terms of a quantity, in any units; whether they are a drift."""
+"""Deviations along a run, relative to the sizes of the terms of a quantity, in any units; whether they are a drift."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ...run.values import Array, point_map
 from ...symbolic import Fast, fast, free_names, magnitude
 
 ROUNDING = 1e-11
-"""The largest relative deviation of what is promised exactly, however long the run; beyond it the promise is broken."""
+"""Largest relative deviation of an exactly conserved quantity, for any length of run; beyond it the promise is broken."""
 
 ONE_STEP = 1e-14
 """The same for one step; rounding errors of a conserved quantity add up like a random walk, with the root of the steps."""
@@ -22,12 +22,12 @@ ONE_STEP = 1e-14
 EPSILON = float(np.finfo(float).eps)
 
 WALK = 4.0
-"""How many units in the last place of its terms a conserved quantity may move by rounding: this times 1 + sqrt(steps) between
-any two records. The methods that conserve something exactly stay below 1.5 in 3e5 steps."""
+"""Rounding of a conserved quantity, in units in the last place of its terms: at most this times 1 + sqrt(steps) between any
+two records. The methods that conserve something exactly stay below 1.5 in 3e5 steps."""
 
 
 def rounding(run: Trajectory, records: int, size: Array, constant: Array) -> float:
-    """The relative deviation beyond which an exact promise is broken after so many records, for terms of these sizes."""
+    """The relative deviation beyond which an exact promise is broken after that many records, for terms of these sizes."""
     accumulated = min(ROUNDING, ONE_STEP * np.sqrt(1 + run.every * (records - 1)))
     return float(accumulated + 4 * offset(size, constant))
 
@@ -39,10 +39,10 @@ def offset(size: Array, constant: Array) -> float:
 
 
 def grows_like_rounding(error: Array, every: int, offset: float = 0.0) -> bool:
-    """Whether a relative error moves, over any number of steps, no farther than a random walk of rounding errors does.
+    """Whether a relative error changes, over any number of steps, no more than a random walk of rounding errors does.
 
-    A truncation error is smooth: over some part of a period it moves on in one direction, in proportion to the steps, and so
-    leaves this bound even where its size is below that of all rounding errors of the run together.
+    A truncation error is smooth: over some part of a period it changes in one direction, in proportion to the steps, and so
+    exceeds this bound even where its size is below that of all rounding errors of the run together.
     """
     known, apart = error[np.isfinite(error)], 1
     while apart < len(known):
@@ -70,7 +70,7 @@ def term_sizes(run: Trajectory, expression: Fast) -> tuple[Array, Array]:
 def entropy_size(run: Trajectory, system: System) -> Array:
     """The largest entropy, change of one, or heat capacity T/(dT/dS) of each lane.
 
-    An entropy is known up to a constant, so a small one does not say what is small; the heat capacity does.
+    An entropy is defined up to a constant, so its own size is no scale; the heat capacity is.
     """
     capacity = [T / T.diff(S) for S, T in zip(system.entropies, system.temperatures, strict=True) if T.diff(S) != 0]
     tables = [np.atleast_2d(run.quantity(fast(c))) for c in capacity]
@@ -103,14 +103,14 @@ def largest(error: Array) -> float:
 
 
 def drift(error: Array) -> float:
-    """How far the straight line fitted to an error moves over the run: that of an oscillation hardly moves."""
+    """The change over the run of the straight line fitted to an error: small for an oscillation."""
     known = error[np.isfinite(error)]
     place = np.linspace(-1, 1, len(known))
     return float(2 * abs(place @ known) / (place @ place)) if len(known) > 3 else 0.0
 
 
 def turns(error: Array) -> int:
-    """How often the error turns back, rounding aside."""
+    """Number of turning points of the error, ignoring rounding."""
     known = error[np.isfinite(error)]
     moves = np.sign(np.diff(known)[np.abs(np.diff(known)) > ONE_STEP])
     return int(np.count_nonzero(moves[1:] != moves[:-1]))

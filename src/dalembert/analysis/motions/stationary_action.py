@@ -34,7 +34,7 @@ from ...theory.motion import state_maps as maps
 from ...waist.stepmap import pointwise
 
 SMALL = 1e-9
-"""A derivative of the action that is smaller than this, relative to its terms, is zero."""
+"""A derivative of the action below this, relative to its terms, counts as zero."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,9 +77,9 @@ class Path:
         return np.where(found > 0, found, 1.0)
 
     def projectors(self) -> Array:
-        """At every record the matrix that takes a displacement to its part in the kernel of the one-forms.
+        """At every record the projection of displacements onto the kernel of the one-forms.
 
-        Displacements count in units that do equal work along all coordinates, so the units of these do not matter.
+        Displacements are in units that do equal work along all coordinates, so the units of these do not matter.
         """
         n, m = len(self.system.coordinates), len(self.system.variations)
         unit = np.broadcast_to(np.eye(n), (len(self.times), n, n))
@@ -145,7 +145,7 @@ def path_of(given: Any, system: System | None, parameters: Values | None) -> Pat
 
 @dataclass(frozen=True)
 class Stationarity(Shown):
-    """How the derivative of the discretised action behaves as the records of a path are taken closer together.
+    """The derivative of the discretised action for decreasing spacing of the records of a path.
 
     spacings, norms:  the spacing, and the largest derivative by an inner position, relative to the size of its terms
     constrained:      whether displacements are restricted by one-forms
@@ -227,7 +227,7 @@ def weak_form(
 
 
 def _weak(whole: Path, delta: Array) -> float:
-    """By two spacings, extrapolated."""
+    """Extrapolated from two spacings."""
     values, size = [], 1e-300
     stride = 2 if (len(whole.times) - 1) % 2 == 0 else 1
     for part, d in ((whole.every(s), delta[::s]) for s in dict.fromkeys((stride, 1))):

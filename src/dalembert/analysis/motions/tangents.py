@@ -1,4 +1,4 @@
-"""The exact derivative of a recorded motion by its start: what neighbouring motions do.
+"""The exact derivative of a recorded motion by its start: the linearised neighbouring motions.
 
 Every interval between records is a lane of the compiled step with its tangent (`waist.derived_steps.variational`), so a run
 is differentiated in one call, on all cores.
@@ -11,7 +11,6 @@ from dataclasses import dataclass
 import numpy as np
 from sympy import Symbol
 
-from ...discrete.system import DiscreteSystem
 from ...display import Part, Shown, Table
 from ...engine.tangent import tangents as compiled
 from ...errors import MethodError, ModelError
@@ -65,8 +64,8 @@ def tangents(run: Trajectory) -> Tangents:
     """The exact derivatives of the states of a run by earlier states, by the implicit function theorem; see `Tangents`.
 
     run = simulate(...);  tangents(run).from_start[k] is d(state at record k)/d(start), tangents(run).intervals[k] the
-    derivative from record k to the next one. Under constraints a neighbouring state that does not satisfy them means
-    nothing: use columns, and directions, that do.
+    derivative from record k to the next one. Under constraints neighbouring states that violate them are
+    meaningless: use columns, and directions, that satisfy them.
     """
     check_steps(run, "tangents")
     run = run.at_nodes
@@ -91,7 +90,7 @@ def interval_tangents(run: Trajectory, step: StepMap) -> Array:
 
 
 def check_steps(run: Trajectory, role: str) -> None:
-    """Refuse what is not a run made of known steps of one length."""
+    """Refuse anything but a run with known steps of one length."""
     if not isinstance(run, Trajectory):
         raise ModelError(f"{role}: got {run!r}. Expected a run: {role}(simulate(system, method, ...)).")
     lines_only(run.system, role)
@@ -105,7 +104,5 @@ def check_steps(run: Trajectory, role: str) -> None:
             f"{role}: events changed this motion {run.changes} times, so that not every step is one of the method. Give "
             f"a run without events that act."
         )
-    if not isinstance(run.system, DiscreteSystem) and run.method is None:
-        raise MethodError(f"{role}: the method of this run is not known (it was read from a file).")
     if len(run.at_nodes.time) < 2:
         raise ModelError(f"{role}: {run!r} has one record only; there is no step between records.")

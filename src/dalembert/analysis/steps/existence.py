@@ -1,14 +1,14 @@
 """Whether a step exists at all: proved to, proved not to, or undecided.
 
-That a solver does not converge says nothing about solutions. Here the equations of one step are examined:
+That a solver does not converge does not show that there is no solution. Here the equations of one step are examined:
 
 1. unknowns that an equation determines linearly are eliminated;
 2. the range of each equation left, over all values of the unknowns, is bounded with exact ends: if zero is not in it,
    there is no step, and the distance of the range from zero is the proof;
-3. Newton's method is started from many points, and what it finds is proved by Krawczyk's test in interval arithmetic;
-4. the whole space is covered with boxes (`whole_space`), which finds all solutions or shows that there are none.
+3. Newton's method is started from many points, and its solutions are proved by Krawczyk's test in interval arithmetic;
+4. the whole space is covered with boxes (`global_search`), which finds all solutions or shows that there are none.
 
-Without a state, or with a part of one, the rest of the state runs over everything too: "none" then says that no motion
+Without a state, or with a part of one, the rest of the state runs over all values too: "none" then means that no motion
 passes, whatever the state.
 """
 
@@ -63,9 +63,9 @@ class Existence(Shown):
     steps:     the steps proved to exist
     complete:  whether there are certainly no others
     reason:    the proof in words, or why it is undecided
-    equation:  if there is none by bounds: what would have to vanish, after elimination
+    equation:  if there is none by bounds: the left-hand side that is nowhere zero, after elimination
     bound:     if there is none by bounds: it is at least this far from zero everywhere
-    reached:   whether that least distance may be taken; if not, a bound of zero is a proof too
+    reached:   whether that least distance may be attained; if not, a bound of zero is a proof too
     tried:     what was tried, in order
     """
 
@@ -113,12 +113,12 @@ def existence(
 
     at:        the state: {x: ..., x.momentum: ..., S: ...} (or x.dot, for a System); or two positions
                {x.at(0): ..., x.at(1): ..., S.at(0): ...}, and the step asked for is the one that follows. Slots that are
-               left out run over everything, so a discrete system without `at` is asked about all its motions
-    lane:      of a run that has lanes, the one to look at
+               left out run over all values, so without `at` all motions of a discrete system are examined
+    lane:      of a run that has lanes, the one to examine
     attempts:  how many boxes may be examined
 
-    What was typed is taken exactly: numbers such as sympy.pi and Rational(1, 3), and decimals (9.81 is 981/100) in the system,
-    the method, `at`, `h` and `parameters`, those of a run included. What was computed is the binary number that it is: the
+    Typed numbers are taken exactly: numbers such as sympy.pi and Rational(1, 3), and decimals (9.81 is 981/100) in the system,
+    the method, `at`, `h` and `parameters`, those of a run included. Computed numbers are taken as binary numbers: the
     states of a run, and numbers of NumPy in `at` and `parameters`.
     """
     whole(attempts, "attempts", StartError)
@@ -209,8 +209,8 @@ def _by_range(q: Question, forms: Sequence[tuple[Expr, Expr]], tried: list[str])
 
 
 def _forms(q: Question) -> list[tuple[Expr, Expr]]:
-    """The equations to be read and with exact numbers, as they are and expanded; without those that are too long for it."""
-    budget = Budget(seconds=20.0)  # length is what limits it: verdicts must not depend on the clock
+    """The equations for display and with exact numbers, unchanged and expanded; too long ones are left out."""
+    budget = Budget(seconds=20.0)  # limited by length: verdicts must not depend on time
     found = []
     for e in q.equations:
         plain = budget.call(slow, e, [])
@@ -228,9 +228,9 @@ def _with_numbers(form: Expr, q: Question) -> Expr:
 
 
 def _excluded(forms: Sequence[tuple[Expr, Expr]], names: Sequence[str], boxes: Sequence[Corners]) -> list[Corners]:
-    """The boxes that are left without those on which an equation is nowhere zero by its exact range.
+    """The boxes without those on which an equation is nowhere zero by its exact range.
 
-    Where exp underflows, or reaches to infinity, floating-point intervals stop; exact ends know that it is positive.
+    Where exp underflows or overflows, floating-point intervals decide nothing; exact ends show that it is positive.
     """
 
     def empty(lo: Array, hi: Array) -> bool:
@@ -302,7 +302,7 @@ def _starts(n: int) -> Array:
 
 
 def _steps(question: Question, solved: Mapping[str, Fast], solutions: Solutions, x: Sequence[str]) -> tuple[Step, ...]:
-    """The steps that solutions are; what was eliminated has to have a value there, too."""
+    """The steps of the solutions; eliminated unknowns must be defined there, too."""
     steps, kept = [], []
     for lo, hi in solutions.found:
         step, marks = _step(question, solved, lo, hi, x)
@@ -318,7 +318,7 @@ def _steps(question: Question, solved: Mapping[str, Fast], solutions: Solutions,
 
 
 def _step(question: Question, solved: Mapping[str, Fast], lo: Array, hi: Array, x: Sequence[str]) -> tuple[Step, Marks]:
-    """The end of a step from an enclosure of the unknowns left after elimination, and where it may have no value."""
+    """The end of a step from an enclosure of the unknowns left after elimination, and where it may be undefined."""
     places = {fast(n): e for n, e in solved.items()}
     ends = [substitute(e, places) for e in question.ends.values()]
     boxes = [Interval(lo[j : j + 1], hi[j : j + 1]) for j in range(len(x))]

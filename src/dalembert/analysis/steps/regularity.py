@@ -13,8 +13,8 @@ With entropies the laws rho(q0, q1, S0, S1) = 0 are further rows of K and D2 is 
 constraints M is the matrix M+ of a regular thermomechanical system. Its M-, the same for a step backward, is examined too,
 and so are the hypotheses of its equations: that D_S- L_d or D_S+ L_d does not vanish, and that temperatures are positive.
 
-What a matrix is small or large against is said in `margins`. A coordinate counts there with the larger of its values at
-both ends of the step, its velocity with the larger of those on this step and on the one before.
+The scales of matrices are defined in `step_matrices`. The size of a coordinate there is the larger of its values at both
+ends of the step, its velocity with the larger of those on this step and on the one before.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ from ...waist.stepmap import TIME, pointwise
 from .step_matrices import COLUMNS, TOLERANCE, Sizes, Steps, distance, known_conditions, margins, reason
 
 SHOWN = 5
-"""How many irregular steps are listed when a report is printed."""
+"""Number of irregular steps listed in a printed report."""
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ class Irregular:
     time: float
     lane: int | None
     margin: float
-    """How far the step is from not being determined, the least of its margins and of 1/condition: zero where it is not."""
+    """Distance from singularity: the least of its margins and of 1/condition, zero where it is not determined."""
     reason: str
 
     def __str__(self) -> str:
@@ -68,19 +68,19 @@ class Irregular:
 class Regularity(Shown):
     """How well the steps of a motion are determined; arrays have one entry per step (and a leading axis of lanes).
 
-    Beyond the last step that was taken there is NaN, and so there is for what a method that is not variational lacks.
+    Entries beyond the last step are NaN, and so are quantities that a method that is not variational lacks.
 
     matrix:       the step matrix M itself, rows of the momenta, the laws of entropy and the constraints; None where a
                   step is not determined by two positions
     condition:    size of M over its smallest singular value, rows and columns scaled
-    determinant:  of M itself: a change of sign from step to step means that a singular step was jumped over
+    determinant:  of M itself: a change of sign from step to step means that a singular step lies between
     lagrangian:   margin of D2 D1 L_d alone: zero where L_d is degenerate
     pairing:      margin of B^T K C: zero where it is degenerate, or where omega or D2 chi lose rank
     irregular:    the steps that are not determined, with the reason
     backward_condition, backward_determinant:  of the matrix of the step backward
     irreversible: the steps that a step backward does not undo, because it is not determined
-    hypotheses:   what the equations of a system with entropies assume, and whether it held on every step
-    violated:     for a pair that was given: what vanishes on every step of a motion, and does not vanish on it
+    hypotheses:   assumptions of the equations of a system with entropies, and whether they held on every step
+    violated:     for a given pair: the discrete constraints and laws of entropy that do not hold on it
     """
 
     title: str
@@ -240,7 +240,7 @@ def _violated(steps: Steps, z0: Array, z1: Array, t: Array, row: Array) -> tuple
 
 
 def _hypotheses(system: DiscreteSystem, slopes: Array, tolerance: float) -> tuple[tuple[str, bool], ...]:
-    """What the equations with entropies assume, on the given steps."""
+    """The assumptions of the equations with entropies, on the given steps."""
     found = []
     for a, S in enumerate(system.entropies):
         both = slopes[:, :, a][np.isfinite(slopes[:, :, a]).all(axis=1)]
@@ -293,7 +293,7 @@ def _failed(run: Trajectory, lane: int) -> bool:
 def _failed_step(run: Trajectory, system: DiscreteSystem, lane: int) -> tuple[Array, Array, Array, float, float]:
     """z0, z1, the velocities before, the time and the relative residual of the step that failed.
 
-    z1 is as near to a solution as there is one.
+    z1 is the solution, or the point nearest to one.
     """
     from scipy.optimize import least_squares
 
@@ -323,11 +323,11 @@ def _failed_step(run: Trajectory, system: DiscreteSystem, lane: int) -> tuple[Ar
 
 
 def _ended(run: Trajectory, steps: Steps, lane: int, tolerance: float) -> Irregular:
-    """What was wrong with the step that failed."""
+    """The failed step, and why it is not determined."""
     z0, z1, before, t, residual = _failed_step(run, steps.system, lane)
     row = margins(*steps.at(z0[None], z1[None], before[None], np.array([t]), run._parameter_rows[lane]))[0]
     near = float(distance(row))
-    # A minimum of the residual that is not a zero has a singular matrix: there the solutions have met and vanished.
+    # A minimum of the residual that is not a zero has a singular matrix: there two solutions have merged and disappeared.
     why = "the step matrix is regular there" if near >= 1e-4 else reason(row, max(tolerance, 1e-4))
     if residual > 1e-9:
         place = ", ".join(f"{c} = {x:.6g}" for c, x in zip(steps.system.coordinates, z1, strict=False))
@@ -354,7 +354,7 @@ def _of_stages(run: Trajectory, tolerance: float) -> Regularity:
 
 
 def _stages(run: Trajectory) -> Array:
-    """The worst condition of the blocks of every step, solved anew from the recorded states; the other columns are NaN."""
+    """The worst condition of the blocks of every step, solved again from the recorded states; the other columns are NaN."""
     system, stepmap = run.system, Stepping(run.system, run.method).step_map("regularity")
     blocks = [[e for row in b.jacobian for e in row] for b in stepmap.blocks]
     outputs = {f"next.{i}": u for i, u in enumerate(stepmap.update)}

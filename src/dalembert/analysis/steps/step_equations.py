@@ -1,4 +1,4 @@
-"""The equations of one step, with numbers for what is known: what `existence` examines."""
+"""The equations of one step, with numbers for known quantities, as examined by `existence`."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ from ...waist.stepmap import StepMap
 
 @dataclass(frozen=True)
 class Question:
-    """Equations in unknowns, and in variables of the state that run over everything.
+    """Equations in unknowns, and in variables of the state that run over all values.
 
-    constants:  numbers of what is known, as floating-point numbers that are exact
+    constants:  values of known quantities, as floating-point numbers that are exact
     exact:      the same, as they were given
-    ends:       what to report of a solution: the state at the end of the step, in terms of everything
+    ends:       the reported result: the state at the end of the step, in terms of state and unknowns
     shown:      how symbols of the equations are printed
     """
 
@@ -53,7 +53,7 @@ class Question:
 def asked(
     given: Any, method: Method | None, at: Values | None, h: float | None, parameters: Values | None, lane: int
 ) -> Question:
-    """The question that the arguments of `existence` ask."""
+    """The question given by the arguments of `existence`."""
     if isinstance(given, Trajectory):
         lines_only(given.system, "existence")
         return _of_run(given, lane)
@@ -82,7 +82,7 @@ def asked(
 
 
 def _single(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Values that are no lanes."""
+    """Values without lanes."""
     if any(v.ndim for v in values.values()):
         raise StartError("existence: it looks at one state, so parameters and states are numbers, not arrays.")
     return {name: np.atleast_1d(v) for name, v in values.items()}
@@ -103,7 +103,7 @@ def _question(
     title: str, equations: Any, unknowns: Any, free: Any, state: Mapping[str, float],
     exact: Mapping[str, Any], ends: dict[Symbol, Fast],
 ) -> Question:  # fmt: skip
-    """Exact numbers that are not floating-point numbers go into the equations; the others stand beside them."""
+    """Exact numbers that are not floating-point numbers go into the equations; the others are `constants`."""
     inexact = {fast(n): fast(v) for n, v in exact.items() if Rational(float(v)) != v}
     equations = tuple(_with_fractions(substitute(e, inexact)) for e in equations)
     ends = {s: _with_fractions(substitute(e, inexact)) for s, e in ends.items()}
@@ -114,7 +114,7 @@ def _question(
 
 
 def _with_fractions(e: Fast) -> Fast:
-    """An expression with the fractions of its decimals, which stem from a method."""
+    """An expression with its decimals, which come from a method, as fractions."""
     import symengine
 
     found = e.atoms(symengine.RealDouble)
@@ -142,7 +142,7 @@ def _of_pair(system: DiscreteSystem, at: Values, values: dict[str, float], exact
     state = values | {time.name: 0.0} | {n: float(v[0]) for n, v in found.items()}
     exact = exact | exact_values(at, list(state))
     free = [n for n in stepmap.state if n not in state]
-    # The pair itself obeys the laws and the constraints: what is not given of it follows from them or is free.
+    # The pair itself obeys the laws and the constraints: slots that are not given follow from them or are free.
     own = [e for e in (*system.entropy_laws, *system.constraints) if not _satisfied(system, e, state)]
     follow = [S.at(1).name for S in system.entropies if S.at(1).name in free]
     unknowns = list(stepmap.unknowns)
@@ -196,7 +196,7 @@ def _exact_state(
 ) -> dict[str, Any]:
     """The numbers of a state that are known exactly: those that were typed, and momenta of velocities that were typed.
 
-    Constraints complete and correct velocities; with them momenta are the floating-point numbers that come of it.
+    Constraints complete and correct velocities; then momenta are the resulting floating-point numbers.
     """
     found = exact_values(at, state)
     if isinstance(system, DiscreteSystem) or system.constraints:

@@ -1,7 +1,7 @@
-"""The matrices of steps, and numbers that say how well they determine them: condition, determinant and margins.
+"""The matrices of steps, and measures of their distance from singularity: condition, determinant and margins.
 
-A matrix is compared with the sizes of the terms that its entries are made of, not with the entries: these vanish together
-with it where it is singular, and in one degree of freedom there would be nothing left to compare with. Units do not
+A matrix is compared with the sizes of the terms of its entries, not with the entries: where it is singular, these vanish
+with it in one degree of freedom, and there would be nothing to compare with. Units do not
 matter: rows and columns are scaled, step by step, to the normal form of a matrix (`scales`). Determinants are those of the
 matrices themselves.
 """
@@ -25,26 +25,26 @@ from ...symbolic import Fast, fast, gradient, jacobian, substitute
 from ...waist.stepmap import TIME, pointwise
 
 TOLERANCE = 1e-5
-"""A margin below this counts as zero: where solutions meet, a residual of 1e-10 leaves them apart by the root of that."""
+"""A margin below this counts as zero: where solutions merge, a residual of 1e-10 separates them by its square root."""
 
 _WITH_ZEROS = {
     "sin", "cos", "tan", "cot", "asin", "acos", "atan", "sinh", "tanh", "asinh", "acosh", "atanh", "log", "erf",
 }  # fmt: skip
-"""Functions that vanish somewhere, where their value does not tell their size."""
+"""Functions with zeros, near which their value is no measure of their size."""
 
 
 @dataclass(frozen=True)
 class Sizes:
-    """What the value of an expression is compared with to see whether it vanishes: `Sizes(...)(expression)`.
+    """The scale with which the value of an expression is compared to decide whether it vanishes: `Sizes(...)(expression)`.
 
     of:      the size of a symbol
     places:  the symbols of positions
-    moving:  those of velocities, momenta and all else that changes from step to step
+    moving:  those of velocities, momenta and all other values that change from step to step
 
-    Terms and factors count with their own sizes, so that a sum whose terms cancel is small against it. A function f(u)
-    counts as |f| + |f'| s/(1 + s), s the size of u: what changing u makes of it, by as much as u or by 1, whichever is less;
-    cos(u) at pi/2 is small against that, and turning an angle once more changes nothing. The distance of two places, or of
-    a place from a constant, counts as it is: where the origin lies does not matter.
+    Terms and factors have their own sizes, so that a sum whose terms cancel is small relative to its size. A function f(u)
+    has the size |f| + |f'| s/(1 + s), s the size of u: its change when u changes by its own size or by 1, whichever is less;
+    cos(u) at pi/2 is small relative to that, and a full turn of an angle changes nothing. The distance of two places, or of
+    a place from a constant, has its own value as size: the origin does not matter.
     """
 
     of: Callable[[Fast], Fast]
@@ -128,7 +128,7 @@ class Steps:
         tables = [forced, plain, forms, jacobian(system.constraints, ends), backward_matrix(system)]
         entries = [e for rows in (*tables, list(entropy_slopes(system))) for row in rows for e in row]
         self._map = self._compiled("regularity", [c.at(k).name for k in (0, 1) for c in whole], entries)
-        # With q1 = q0 + h v the difference of two positions is no sum whose terms cancel.
+        # With q1 = q0 + h v the difference of two positions has no cancellation.
         moved = {c.at(1): fast(c.at(0)) + fast(step) * fast(step_velocity(c)) for c in whole}
         own = [fast(s) for s in (*(c.at(0) for c in whole), *map(step_velocity, whole))]
         largest = {s: fast(f"{s.name}.size") for s in own}
@@ -169,8 +169,8 @@ class Scales(NamedTuple):
     """The normal form of some matrices: factors of `rows` and `columns`, and which entries are in its irreducible blocks.
 
     The permutation whose product of sizes is largest has sizes of 1, and within a block the scale that is still free makes
-    the norm of the other sizes least. So neither units nor powers of h that belong to an unknown show. What lies between
-    blocks does not decide whether a matrix is singular. Where every permutation has a size of 0, all sizes are brought near
+    the norm of the other sizes least. So neither units nor powers of h of an unknown have an effect. Entries between
+    blocks do not affect whether a matrix is singular. Where every permutation has a size of 0, all sizes are scaled close
     to 1, and no entry is in a block.
     """
 
@@ -183,7 +183,7 @@ class Scales(NamedTuple):
         return np.asarray(self.rows[:, :, None] * matrices * self.columns[:, None, :])
 
     def blocks(self, matrices: Array) -> Array:
-        """The same without what lies between blocks."""
+        """The same without entries between blocks."""
         return np.where(self.together, self.of(matrices), 0)
 
 
@@ -210,9 +210,9 @@ def scales(sizes: Array) -> Scales:
 
 
 def _even(pattern: Array, sizes: Array) -> tuple[Array, Array]:
-    """Factors that bring all sizes near to 1: the least squares of log(r_i s_ij c_j) over those that are not zero.
+    """Factors that scale all sizes close to 1: the least squares of log(r_i s_ij c_j) over those that are not zero.
 
-    They take away the units of what lies between blocks, too.
+    They remove the units of entries between blocks, too.
     """
     n, there = sizes.shape[1], pattern.astype(float)
     logs = np.log(np.where(pattern, sizes, 1))
@@ -240,10 +240,10 @@ def _components(pattern: Array) -> Array:
 
 
 def _balance(sizes: Array) -> Array:
-    """Factors of rows, and reciprocals of those of columns, that make the norm of what is not on the diagonal least."""
+    """Factors of rows, and reciprocals of those of columns, that minimise the norm of the off-diagonal part."""
     rest = np.where(np.eye(sizes.shape[1], dtype=bool), 0, sizes)
     scale = np.ones(sizes.shape[:2])
-    for _ in range(40):  # the balance of rows and columns, half a step at a time, since all move at once
+    for _ in range(40):  # balances rows and columns; half a step, since all change at once
         scaled = scale[:, :, None] * rest / scale[:, None, :]
         row, column = np.linalg.norm(scaled, axis=2), np.linalg.norm(scaled, axis=1)
         both = (row > 0) & (column > 0)
@@ -252,13 +252,13 @@ def _balance(sizes: Array) -> Array:
 
 
 def _lengths(matrices: Array) -> Array:
-    """Spectral norms; 1 for zero matrices, which are small against anything."""
+    """Spectral norms; 1 for zero matrices, so that quotients by it are zero."""
     found = np.linalg.norm(matrices, ord=2, axis=(1, 2)) if 0 not in matrices.shape[1:] else np.zeros(len(matrices))
     return np.asarray(np.where(found > 0, found, 1))
 
 
 def _least(matrices: Array) -> Array:
-    """The smallest singular values; 1 where there is nothing to be singular, 0 for more rows than columns."""
+    """The smallest singular values; 1 for empty matrices, 0 for more rows than columns."""
     if matrices.shape[1] > matrices.shape[2]:
         return np.zeros(len(matrices))
     if 0 in matrices.shape[1:]:
@@ -273,7 +273,7 @@ COLUMNS = (
 
 
 def margins(parts: Parts, sizes: Parts) -> Array:
-    """One row of `COLUMNS` for each step; NaN where a matrix has no value."""
+    """One row of `COLUMNS` for each step; NaN where a matrix is undefined."""
     table = np.full((len(parts.K), len(COLUMNS)), np.nan)
     known: Array = np.asarray(np.isfinite(parts.M).all(axis=(1, 2)) & np.isfinite(parts.plain).all(axis=(1, 2)))
     if known.any():
@@ -320,7 +320,7 @@ def conditions(matrices: Array, sizes: Array) -> Array:
 
 
 def known_conditions(matrices: Array, sizes: Array) -> Array:
-    """The same; NaN where a matrix has no value."""
+    """The same; NaN where a matrix is undefined."""
     found, known = np.full(len(matrices), np.nan), np.asarray(np.isfinite(matrices).all(axis=(1, 2)))
     if known.any():
         found[known] = conditions(matrices[known], at_least(sizes[known], matrices[known]))
@@ -339,7 +339,7 @@ def _bounded(rows: Array, sizes: Array) -> Array:
 
 
 def distance(table: Array) -> Array:
-    """How far each step is from not being determined: the least of the margins that it needs, and of 1/condition."""
+    """Distance of each step from singularity: the least of the margins that it needs, and of 1/condition."""
     condition, pairing, forms, constraints = (table[..., i] for i in (0, 3, 5, 6))
     with np.errstate(divide="ignore"):
         return np.asarray(np.fmin.reduce([1 / condition, pairing, forms, constraints]))

@@ -1,1 +1,1 @@
-"""What loops are printed as: LLVM IR."""
+"""Target languages of the compiled loops: LLVM IR."""

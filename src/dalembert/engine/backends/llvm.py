@@ -17,9 +17,9 @@ from .trigonometry import from_library, real, sine_and_cosine
 _TYPES = {"real": "double", "integer": "i64"}
 _INTRINSICS = {"exp", "log", "pow", "sqrt", "fabs", "fma", "floor", "ceil"}
 _OWN = {"sin": "sine", "cos": "cosine"}
-"""Functions that are defined when the module is compiled."""
+"""Functions that this library defines in the module when it is compiled."""
 ON_STACK = 2048
-"""Numbers of a local array at most that is on the stack, which has a few megabytes; a larger one is on the heap."""
+"""Largest local array, in numbers, that goes on the stack (a few megabytes); a larger one goes on the heap."""
 
 _PREDICATES = {"lt": "olt", "le": "ole", "eq": "oeq", "ne": "une"}
 _INTEGER_PREDICATES = {"lt": "slt", "le": "sle", "eq": "eq", "ne": "ne"}
@@ -187,8 +187,8 @@ _PASSES = (
     *_FEW, "instruction_combine", "loop_simplify", "loop_rotate", "loop_unroll", "sroa", "new_gvn", "jump_threading",
     "instruction_combine", "simplify_cfg", "aggressive_dce",
 )  # fmt: skip
-"""What our code gains from: it is as fast as after all of LLVM's second level, and compiled in little more than half
-the time. Vectorisation has nothing to find in it."""
+"""The passes that speed up our code: it runs as fast as with all of LLVM's second level, and compiles in little more
+than half the time. Vectorisation gains nothing here."""
 
 _C_TYPES: dict[str, Any] = {
     "real": ctypes.c_double,
@@ -199,11 +199,11 @@ _C_TYPES: dict[str, Any] = {
 
 
 LOCK = threading.RLock()
-"""Held by whoever uses LLVM, and while this process forks."""
+"""Held during every use of LLVM, and while this process forks."""
 
 
 _held: list[Any] = []
-"""What is held while this process forks."""
+"""The locks held while this process forks."""
 
 
 def _hold() -> None:
@@ -227,10 +227,10 @@ if hasattr(os, "register_at_fork"):
 
 @cache
 def _ready() -> None:
-    """Once: LLVM for this processor, with the C library's mathematics within reach."""
+    """Initialise LLVM for this processor, once, and load the C library's mathematical functions."""
     import llvmlite.binding as llvm
 
-    with suppress(RuntimeError):  # newer versions initialise themselves and refuse to be asked
+    with suppress(RuntimeError):  # newer versions initialise themselves and raise if asked to
         llvm.initialize()
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
@@ -239,7 +239,7 @@ def _ready() -> None:
 
 
 def _target(opt: int = 3) -> Any:
-    """A description of the machine we run on. A new one each time: an execution engine owns the one it is given."""
+    """The target machine: this processor. A new object each time, since an execution engine takes ownership of it."""
     import llvmlite.binding as llvm
 
     _ready()
@@ -252,7 +252,7 @@ def _target(opt: int = 3) -> Any:
 
 @cache
 def processor() -> str:
-    """What compiled code depends on besides its source: the tools that make it and the processor."""
+    """What compiled code depends on besides its source: versions of llvmlite and SymEngine, and the processor."""
     with LOCK:
         import llvmlite
         import llvmlite.binding as llvm
@@ -263,7 +263,7 @@ def processor() -> str:
 
 
 def compile_module(text: str, most: int) -> bytes:
-    """LLVM IR -> object code, optimised unless it has more than so many lines."""
+    """LLVM IR -> object code, optimised unless the text has more than `most` lines."""
     long = text.count("\n") > most
     if any(f"@{own}(" in text for own in _OWN.values()):
         text += from_library() if long else sine_and_cosine()
@@ -287,15 +287,15 @@ def compile_module(text: str, most: int) -> bytes:
 
 
 def is_object(code: bytes) -> bool:
-    """Whether bytes are an object file, to its end: LLVM's loader does not look. Only the format of Linux is looked into."""
+    """Whether bytes are a complete object file, which LLVM's loader does not check. Only ELF (Linux) is parsed."""
     if not code.startswith(b"\x7fELF"):
-        return code[:4] in (b"\xcf\xfa\xed\xfe", b"\xfe\xed\xfa\xcf")  # the format of macOS, from either end
-    if len(code) < 64 or code[4] != 2:  # its header; 64 bits
+        return code[:4] in (b"\xcf\xfa\xed\xfe", b"\xfe\xed\xfa\xcf")  # Mach-O (macOS), either byte order
+    if len(code) < 64 or code[4] != 2:  # length of the header; 64-bit class
         return False
     order: Literal["little", "big"] = "little" if code[5] == 1 else "big"
     table = int.from_bytes(code[40:48], order)
     size, count = (int.from_bytes(code[at : at + 2], order) for at in (58, 60))
-    return count > 0 and table + size * count <= len(code)  # the table of sections is the last thing in the file
+    return count > 0 and table + size * count <= len(code)  # the section table is the last part of the file
 
 
 def load(code: bytes, name: str, arguments: dict[str, str]) -> Any:

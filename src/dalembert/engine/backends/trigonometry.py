@@ -1,14 +1,14 @@
-"""Sine and cosine together, as LLVM IR that can be inlined: the larger part of the cost of many a mechanical system.
+"""Sine and cosine together, as LLVM IR that can be inlined: in many mechanical systems most of the cost.
 
 The argument is reduced to |r| <= pi/4 by subtracting a multiple k of pi/2, which is given as a sum of three numbers; the
 first two are short, so that their products with k are exact (W. J. Cody and W. Waite, Software Manual for the Elementary
-Functions, 1980). What is lost when the difference is rounded is kept as c. Then
+Functions, 1980). The rounding error of the difference is kept as c. Then
 
     sin(r + c) = r + (r z p(z) + c (1 - z/2))            z = r^2
     cos(r + c) = 1 - z/2 + (z^2 q(z) - r c)
 
 with polynomials that interpolate at the Chebyshev nodes of 0 <= z <= (pi/4)^2. Arguments beyond LIMIT, and those that
-are not finite, are left to the C library.
+are not finite, go to the C library.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ INTEGER = 1.5 * 2.0**52
 
 
 class _Body:
-    """Lines of straight code."""
+    """Straight-line code."""
 
     def __init__(self, name: str) -> None:
         self.name, self.lines = name, list[str]()
@@ -64,7 +64,7 @@ class _Body:
         return self.do(f"call double @llvm.fmuladd.f64(double {a}, double {b}, double {c})")
 
     def polynomial(self, c: tuple[float, ...], z: str, z2: str) -> str:
-        """c0 + c1 z + ... + c5 z^5, in pairs: the sums of pairs do not wait for each other."""
+        """c0 + c1 z + ... + c5 z^5, in pairs: the sums of pairs do not depend on each other."""
         pairs = [self.muladd(z, real(odd), real(even)) for even, odd in zip(c[::2], c[1::2], strict=True)]
         return self.muladd(z2, self.muladd(z2, pairs[2], pairs[1]), pairs[0])
 
@@ -81,7 +81,7 @@ def _reduced(b: _Body) -> tuple[str, str, str]:
     k = b.sub(real(INTEGER), shifted)
     first, second = b.muladd(k, real(HALF_PI[0]), "%x"), b.mul(k, real(HALF_PI[1]))
     r = b.add(first, second)
-    part = b.sub(r, first)  # what is lost in a sum, whichever term is the larger (D. E. Knuth)
+    part = b.sub(r, first)  # rounding error of a sum, whichever term is larger (D. E. Knuth)
     lost = b.add(b.sub(first, b.sub(r, part)), b.sub(second, part))
     return r, b.muladd(k, real(HALF_PI[2]), lost), bits
 
@@ -112,7 +112,7 @@ def _turned(b: _Body, sine: str, cosine: str, bits: str) -> tuple[str, str]:
 
 
 def sine_and_cosine() -> str:
-    """The functions @sine and @cosine: two views of @sine.and.cosine, which is called once where both are wanted."""
+    """The functions @sine and @cosine: two views of @sine.and.cosine, which is called once where both are needed."""
     reduction, kernel = _Body("r"), _Body("k")
     r, c, bits = _reduced(reduction)
     sine, cosine = _turned(kernel, *_kernels(kernel, "%r", "%c"), "%bits")

@@ -20,13 +20,13 @@ from ...decide.zero import vanishes_where
 from ...display import Part, Shown
 from ...errors import ModelError, told
 from ..checks import expression
-from ..coordinates import _Mark
+from ..marks import Mark
 from .consistency import Verdict, maxwell, positive
 from .inversion import evaluator, inverse, monotone_root, one_symbol_per_name
 from .potential_of_force import potential
 
 
-class StateVariable(_Mark):
+class StateVariable(Mark):
     """A thermodynamic variable of a body; printed without its family name."""
 
     __slots__ = ()

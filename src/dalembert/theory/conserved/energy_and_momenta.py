@@ -12,7 +12,7 @@ from ...decide.zero import vanishes
 from ...display import Part, Shown
 from ...model.constraints import Constraint
 from ...model.coordinates import Direction, time
-from ...model.space import gyroscopic, in_numbers, rotations, slopes
+from ...model.space import frame, in_numbers, rotations, slopes
 from ...model.system import System
 from ...symbolic import Fast, fast
 from ..motion.energies import meaning
@@ -96,8 +96,8 @@ def cyclic_momenta(system: System) -> list[Integral]:
 
 def _torques(system: System) -> list[Fast]:
     """What changes each momentum, reactions aside: X_j(L) + c^k_ij w^i p_k + F_j."""
-    q = system.coordinates
-    acting = zip(slopes(system.lagrangian, q), gyroscopic(momenta(system), q), system.force, strict=True)
+    own = frame(system.coordinates)
+    acting = zip(own.slopes(system.lagrangian), own.turning(momenta(system)), system.force, strict=True)
     return [d + g + fast(f) for d, g, f in acting]
 
 

@@ -11,6 +11,7 @@ from functools import cached_property
 from itertools import combinations
 from typing import overload
 
+import sympy
 from sympy import Expr
 
 from ...decide.budget import Budget, BudgetSpentError
@@ -25,6 +26,7 @@ from .balance_integrals import jacobi, momentum_integrals, separate_energies
 from .energy_and_momenta import Integral
 from .integral_search import Found, Search, follows
 from .on_shell import Shell, shell
+from .primitive import primitive
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -119,8 +121,29 @@ def _collect(
         search = Search(at, [i.expression for i in every if i.conserved], degree, budget, searched)
         for found in search.run():
             every.append(_named(found, [i.name for i in every], at))
+        for g in _integrated_constraints(system, [i.expression for i in every if i.conserved], at, budget):
+            every.append(_named(Found(g, 1), [i.name for i in every], at))
     if at.states(1, 0) is None:
         remarks.append("no state on the constraints was found at random parameter values, so nothing was searched")
+
+
+def _integrated_constraints(system: System, known: Sequence[Expr], at: Shell, budget: Budget) -> Iterator[Expr]:
+    """Functions of position whose rates are constraints, and which the search did not find.
+
+    A coefficient like 1e-14 in a constraint is lost in the rounding of a search; quadrature is exact.
+    """
+    for c in system.kinematic:
+        g = primitive(c.expression, system.coordinates, budget) if c.is_linear else None
+        if g is not None and _is_entire(g) and not follows(g, known, at) and at.conserved(g):
+            known = [*known, g]
+            yield g
+
+
+def _is_entire(g: Expr) -> bool:
+    """Whether a function has one value everywhere: a logarithm or an inverse sine would be constant on a part only."""
+    powers = (p.exp for p in g.atoms(sympy.Pow) if p.base.free_symbols)
+    whole = all(n.is_Integer and n.is_positive for n in powers)
+    return whole and all(isinstance(f, sympy.sin | sympy.cos | sympy.exp) for f in g.atoms(sympy.Function))
 
 
 def _named(found: Found, taken: Sequence[str], at: Shell) -> Integral:

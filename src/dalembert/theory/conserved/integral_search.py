@@ -197,7 +197,7 @@ class Search:
             if states is None:
                 break
             values, rates = lifted.table(states)
-            good = np.isfinite(rates).all(axis=1)
+            good = np.isfinite(rates).all(axis=1) & np.isfinite(values).all(axis=1)
             supports = [np.flatnonzero(v) for some in _combinations(rates[good], values[good]) for v in some]
             for support in sorted(supports, key=len):
                 whole = self._exact(lifted.restricted(list(support)))
@@ -292,6 +292,14 @@ def _independent(values: Array) -> list[int]:
     return kept
 
 
+def _norms(columns: Array) -> Array:
+    """The sizes of columns; squares of numbers like 1e-200 or 1e200 are not numbers."""
+    import numpy as np
+
+    peak = np.abs(columns).max(axis=0, initial=0)
+    return np.asarray(peak * np.linalg.norm(columns / np.where(peak > 0, peak, 1), axis=0))
+
+
 def _spectrum(rates: Array, values: Array) -> tuple[Array, Array, Array]:
     """Singular values and vectors of the rates, in units of the largest, and the sizes of their columns.
 
@@ -299,7 +307,8 @@ def _spectrum(rates: Array, values: Array) -> tuple[Array, Array, Array]:
     """
     import numpy as np
 
-    scale = np.maximum(np.linalg.norm(rates, axis=0), np.linalg.norm(values, axis=0))
+    scale = np.maximum(_norms(rates), _norms(values))
+    scale[scale == 0] = 1.0
     scaled = rates / scale
     row = np.linalg.norm(scaled, axis=1, keepdims=True)
     triangle = np.linalg.qr(scaled / np.where(row > 0, row, 1), mode="r")

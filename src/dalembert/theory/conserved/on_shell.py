@@ -17,7 +17,7 @@ from sympy import Expr
 from ...decide import balls
 from ...decide.balls import Ball, Point
 from ...decide.budget import Budget
-from ...decide.elimination import highest_rank, rank
+from ...decide.elimination import highest_rank, rank, solution
 from ...decide.jumps import jumps
 from ...decide.sample import projected
 from ...model.coordinates import Coordinate
@@ -138,13 +138,11 @@ class Shell(StateSource):
         grid, force = balls.values(matrix, point), balls.values([right], point)
         if grid is None or force is None:
             return None
+        sought = solution(grid, force[0])
+        if sought is None:
+            return None
         with balls.precise() as flint:
-            try:
-                sought = flint.arb_mat(grid).solve(flint.arb_mat([[f] for f in force[0]]))
-            except ZeroDivisionError:
-                return None
-            along = [*(point[v.name] for v in s.velocities), *(sought[i, 0] for i in range(n)), flint.arb(1)]
-        return ExactState(point, along)
+            return ExactState(point, [*(point[v.name] for v in s.velocities), *sought[:n], flint.arb(1)])
 
     def rank(self, expressions: Sequence[Any]) -> int:
         """How many of some quantities are functionally independent on the manifold, at a fixed time."""

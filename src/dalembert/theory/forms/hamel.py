@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import combinations
 from typing import Any
 
 import sympy
@@ -21,11 +20,12 @@ from ...errors import ModelError
 from ...model import checks
 from ...model.bodies.assembly import system_of
 from ...model.coordinates import QuasiVelocity, Velocity, time
+from ...model.frame import Frame
 from ...model.system import System
 from ...symbolic import Fast, fast, gradient, substitute, total
 from ..algebra import tidy
 from ..motion.degeneracy import degeneracy
-from ..motion.frames import Frame, hamel_residual
+from ..motion.frames import hamel_residual
 from ..motion.lagrange import entropy_rates, motion_residual, multipliers
 from .quasi_velocities import Reader, frame_of, known, stated
 
@@ -73,11 +73,13 @@ class HamelForm(Shown):
         Where the frame moves, (k, t, j) with the symbol of time is c^k_0j: [X_0, X_j] = c^k_0j X_k.
         """
         w, frame = list(self.velocities), self.frame
-        pairs = combinations(enumerate(w), 2)
-        found = {(k, u, v): table[i][j] for (i, u), (j, v) in pairs for k, table in zip(w, frame.brackets, strict=True)}
-        moving = frame.drift_brackets
-        found |= {(k, time, v): row[j] for j, v in enumerate(w) for k, row in zip(w, moving, strict=True)}
-        return {key: self._sympy(c) for key, c in found.items() if c != 0}
+        pairs = {key: c for key, c in frame.brackets.items() if key[1] < key[2]}
+        found = {
+            (w[k], w[i], w[j]): c for (k, i, j), c in sorted(pairs.items(), key=lambda item: item[0][1:] + item[0][:1])
+        }
+        moving = sorted(frame.drift_brackets.items(), key=lambda item: item[0][::-1])
+        found |= {(w[k], time, w[j]): c for (k, j), c in moving}
+        return {key: self._sympy(c) for key, c in found.items()}
 
     @cached_property
     def determinant(self) -> Expr | None:
@@ -283,7 +285,8 @@ def hamel(system: System, velocities: Mapping[str, Any] | Sequence[Any]) -> Hame
 def lagrange_along(system: System, frame: Frame) -> list[Fast]:
     """X_j . (d/dt dL/dv - dL/dq - F - reaction), with velocities and accelerations expressed by those of the frame."""
     q, rates = system.coordinates, frame.kinematics
-    places = {c.dot: rates[c] for c in q} | {c.ddot: frame.rate(rates[c]) for c in q}
+    places = {c.dot: rates[c] for c in q}
+    places |= {c.ddot: a for c, a in zip(q, frame.rates([rates[c] for c in q]), strict=True)}
     residual = [substitute(e, places) for e in motion_residual(system)[: len(q)]]
     return [total(fast(X[c]) * e for c, e in zip(q, residual, strict=True)) for X in frame.fields]
 

@@ -21,10 +21,11 @@ from ...errors import ModelError, told
 from ...model import checks
 from ...model.constraints import linear_row
 from ...model.coordinates import QuasiVelocity, time
+from ...model.frame import Frame
 from ...model.system import System
 from ...symbolic import TERMS, Fast, fast, free_names, slow, terms_of
 from ..algebra import linear_solution, tidy
-from ..motion.frames import Frame, frame_on_coordinates
+from ..motion.frames import frame_on_coordinates
 from ..motion.lagrange import symbols
 from ..motion.velocity_degrees import quadratic_part
 
@@ -199,8 +200,7 @@ class Reader:
     def brackets(self, frame: Frame) -> Frame:
         """The same frame with structure functions in short form, and zero where they vanish."""
 
-        def short(c: Fast) -> Fast:
-            return fast(0) if c == 0 or vanishes(c) else fast(self.short(c))
+        def short(table: Mapping[Any, Fast]) -> dict[Any, Fast]:
+            return {key: fast(self.short(c)) for key, c in table.items() if not vanishes(c)}
 
-        tables = [[[short(c) for c in row] for row in table] for table in frame.brackets]
-        return replace(frame, brackets=tables, drift_brackets=[[short(c) for c in row] for row in frame.drift_brackets])
+        return replace(frame, brackets=short(frame.brackets), drift_brackets=short(frame.drift_brackets))

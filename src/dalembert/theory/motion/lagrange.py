@@ -17,11 +17,12 @@ from ...decide.budget import Budget
 from ...decide.decimals import decimal, quotient
 from ...errors import ModelError
 from ...model.coordinates import Coordinate, time
-from ...model.space import gyroscopic, position_rates, position_symbols, slopes
+from ...model.space import frame, position_symbols
 from ...model.system import System
-from ...symbolic import Fast, fast, gradient, jacobian, partials, slow, substitute, total
+from ...symbolic import Fast, fast, gradient, jacobian, slow, substitute, total
 from ...symbolic import expanded as multiplied_out
 from ..algebra import linear_solution
+from .frames import hamel_residual
 
 SECONDS = 60
 """How long the equations may take to be solved for the accelerations."""
@@ -73,12 +74,7 @@ def total_derivative(expression: Fast, coordinates: Sequence[Coordinate]) -> Fas
 
 def total_derivatives(expressions: Sequence[Fast], coordinates: Sequence[Coordinate]) -> list[Fast]:
     """`total_derivative` of several expressions."""
-    rates = position_rates(coordinates) | {q.dot: q.ddot for q in coordinates} | {time: 1}
-    along = list(map(fast, rates.values()))
-    terms: list[list[Fast]] = [[] for _ in expressions]
-    for (i, j), d in partials(expressions, list(rates)).items():
-        terms[i].append(d * along[j])
-    return list(map(total, terms))
+    return frame(coordinates).rates(expressions)
 
 
 def entropy_rates(system: System) -> list[Fast]:
@@ -88,12 +84,8 @@ def entropy_rates(system: System) -> list[Fast]:
 
 def euler_lagrange(system: System) -> list[Fast]:
     """d/dt dL/dv - dL/dq, one per coordinate; in a frame that does not commute d/dt p_j - c^k_ij w^i p_k - X_j(L)."""
-    q, p, rates = system.coordinates, momenta(system), entropy_rates(system)
-    along = total_derivatives(p, q)
-    for (i, k), d in partials(p, system.entropies).items():
-        along[i] += d * rates[k]
-    acting = zip(slopes(system.lagrangian, q), gyroscopic(p, q), strict=True)
-    return [a - d - g for a, (d, g) in zip(along, acting, strict=True)]
+    warming = dict(zip(system.entropies, entropy_rates(system), strict=True))
+    return hamel_residual(system.lagrangian, frame(system.coordinates), carried=warming)
 
 
 def reaction(system: System) -> list[Fast]:

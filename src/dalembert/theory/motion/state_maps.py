@@ -13,7 +13,7 @@ from typing import Any
 from sympy import Symbol
 
 from ...model.coordinates import time
-from ...model.space import in_numbers, moved_symbols, number_rates, numbers, retracted
+from ...model.space import moved_symbols, number_rates, numbers, retracted, to_numbers
 from ...model.system import System
 from ...symbolic import Fast, fast, gradient, magnitude, substitute
 from ...waist.stepmap import Block, StepMap, pointwise
@@ -37,8 +37,9 @@ def _map(
     second = [getattr(q, by).name for q in system.coordinates]
     q, others = system.coordinates, [s.name for s in (*system.entropies, *held, time)]
     inputs = [*numbers(q), *second, *others]
-    found = {key: in_numbers(e, q) for key, e in outputs.items()}
-    sought = [Block(b.unknowns, tuple(in_numbers(r, q) for r in b.residual), b.guess) for b in blocks]
+    held_in = to_numbers(q)
+    found = {key: held_in(e) for key, e in outputs.items()}
+    sought = [Block(b.unknowns, tuple(map(held_in, b.residual)), b.guess) for b in blocks]
     return pointwise(f"{system.name}, {name}", inputs, [p.name for p in system.parameters], found, sought)
 
 
@@ -112,7 +113,7 @@ def legendre_map(system: System, project: bool) -> StepMap:
     entries = [*block.residual, *map(magnitude, block.residual), *block.partials.values()]
     plain = _map(system, "Legendre", "momentum", {f"entry.{i}": fast(0) for i in range(len(entries))})
     outputs = {f"entry.{i}": e for i, e in enumerate(entries)}
-    held = {name: in_numbers(e, system.coordinates) for name, e in outputs.items()}
+    held = dict(zip(outputs, map(to_numbers(system.coordinates), outputs.values()), strict=True))
     return pointwise(plain.name, [*plain.state, *block.unknowns], plain.parameters, held)
 
 
@@ -144,7 +145,7 @@ def reaction_map(system: System) -> StepMap:
     absent = dict.fromkeys(sought, 0)
     rows = [[substitute(r, absent) for r in forces], *([gradient(r, [m])[0] for r in forces] for m in sought)]
     outputs = {f"reaction.{a}.{i}": e for a, row in enumerate(rows) for i, e in enumerate(row)}
-    whole = {**motion.outputs, **{name: in_numbers(e, system.coordinates) for name, e in outputs.items()}}
+    whole = {**motion.outputs, **dict(zip(outputs, map(to_numbers(system.coordinates), outputs.values()), strict=True))}
     return pointwise(f"{system.name}, reactions", motion.state, motion.parameters, whole, motion.blocks)
 
 
@@ -156,7 +157,7 @@ def rate_map(system: System, quantities: Mapping[str, Any]) -> StepMap:
     for name, e in quantities.items():
         slopes = zip(gradient(e, system.entropies), warming, strict=True)
         outputs[name] = sum((d * r for d, r in slopes), start=total_derivative(fast(e), system.coordinates))
-    held = {name: in_numbers(e, system.coordinates) for name, e in outputs.items()}
+    held = dict(zip(outputs, map(to_numbers(system.coordinates), outputs.values()), strict=True))
     return pointwise(f"{system.name}, rates", motion.state, motion.parameters, held, motion.blocks)
 
 

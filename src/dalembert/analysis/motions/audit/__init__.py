@@ -1,4 +1,4 @@
-"""What should be kept along a motion, what was kept, and how well."""
+"""Which quantities should be conserved along a motion, and how accurately they were."""
 
 from .audit_report import audit
 

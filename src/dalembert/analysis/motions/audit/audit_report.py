@@ -1,4 +1,4 @@
-"""The audit of a run: what theory and method promise about each quantity, and what happened."""
+"""The audit of a run: what theory and method promise about each quantity, and the measured result."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ LONGEST = 300
 
 
 def audit(run: Trajectory, invariants: Mapping[str, Any] | None = None, seconds: float = 3.0) -> Audit:
-    """Audit a run: energy, momenta, whatever else `first_integrals` finds, constraints, `invariants` {name: expression}.
+    """Audit a run: energy, momenta, other integrals of `first_integrals`, constraints, `invariants` {name: expression}.
 
     seconds:  how long to search for first integrals; 0 for energy and momenta of cyclic coordinates only
 
-    With entropies also the two laws, step by step, and what they assume: temperatures and conductances that are
-    positive, friction that opposes the motion. Of a run that failed, what was computed is audited.
+    With entropies also the two laws, step by step, and their assumptions: temperatures and conductances that are
+    positive, friction that opposes the motion. Of a run that failed, the computed part is audited.
     """
     if not isinstance(run, Trajectory):
         raise ModelError(f"audit: got {run!r} ({type(run).__name__}). Expected a run: audit(simulate(...)).")
@@ -58,7 +58,7 @@ def audit(run: Trajectory, invariants: Mapping[str, Any] | None = None, seconds:
 
 
 def _solved(run: Trajectory) -> str:
-    """What a tolerance means for the verdicts; nothing where steps were solved to rounding error."""
+    """A remark on the effect of the tolerance on the verdicts; empty if steps were solved to rounding error."""
     if run.search.tolerance <= EXACT.tolerance:
         return ""
     return (
@@ -82,7 +82,7 @@ def _row(run: Trajectory, i: Integral, expected: Expected) -> Row:
 
 
 def _rows(run: Trajectory, system: System, searched: Found) -> list[Row]:
-    """The Jacobi integral, called energy where it is that; the energy, where it is something else; cyclic momenta."""
+    """The Jacobi integral, called energy where they agree; the energy, where it differs; cyclic momenta."""
     free = not system.kinematic
     kept = first_law(run.method) if system.entropies else _kept(run.method, "energy", free)
     jacobi = searched.get(meaning(system).name) or energy_integral(system)
@@ -100,7 +100,7 @@ def _claimed(run: Trajectory, invariants: Mapping[str, Any]) -> list[Row]:
 
 
 def _found_rows(run: Trajectory, searched: Found, rows: list[Row], claimed: Mapping[str, Any]) -> list[Row]:
-    """What the search has found besides; a method may keep it, but promises nothing about it in particular."""
+    """Further integrals that the search found; a method may conserve them, but makes no promise about them."""
     listed, known = {row.quantity for row in rows}, [fast(e) for e in claimed.values()]
     new = [i for i in searched.integrals if i.conserved and i.name not in listed]
     new = [i for i in new if not any(vanishes(fast(i.expression) - e) for e in known)]
@@ -108,7 +108,7 @@ def _found_rows(run: Trajectory, searched: Found, rows: list[Row], claimed: Mapp
 
 
 def _formula(i: Integral) -> str:
-    """The expression of an integral that its name does not tell."""
+    """The expression of an integral, where its name does not identify it."""
     text = str(i.expression)
     return (
         text if len(text) <= LONGEST else f"{text[:LONGEST]}... ({len(text)} characters; first_integrals has them all)"
@@ -116,7 +116,7 @@ def _formula(i: Integral) -> str:
 
 
 def _constraint_rows(run: Trajectory, system: System) -> list[Row]:
-    """Constraints as the method sees them: on each step for variational methods, at the nodes otherwise."""
+    """Constraints as the method imposes them: on each step for variational methods, at the nodes otherwise."""
     rows = []
     steps = run.step_residuals
     keeps: Expected = "exact" if run.method is not None and run.method.constraints else "approximate"
@@ -129,7 +129,7 @@ def _constraint_rows(run: Trajectory, system: System) -> list[Row]:
 
 
 def _discrete_rows(run: Trajectory, system: DiscreteSystem) -> list[Row]:
-    """Discrete Noether: L_d that does not notice a shift of x keeps the momentum of x; and the discrete constraints."""
+    """Discrete Noether: L_d invariant under shifts of x conserves the momentum of x; and the discrete constraints."""
     rows, sizes = [], discrete_terms(run, system)
     for i, q in enumerate(system.coordinates):
         shift = system.lagrangian.diff(fast(q.at(0))) + system.lagrangian.diff(fast(q.at(1)))

@@ -1,4 +1,4 @@
-"""The table of an audit: one row for each quantity, with what was promised, what happened and the verdict."""
+"""The table of an audit: one row for each quantity, with the promise, the measured deviation and the verdict."""
 
 from __future__ import annotations
 
@@ -11,24 +11,24 @@ from ....display import Part, Shown, Table
 from ..deviations import ROUNDING
 
 QUADRATURE = 1e-9
-"""Relative deviation up to which a method that keeps the energy to the accuracy of a quadrature has kept it."""
+"""Largest relative deviation of an energy that is conserved to the accuracy of a quadrature."""
 
 Expected = Literal["exact", "quadrature", "bounded", "approximate", "nothing"]
 
 ENOUGH = 8
-"""Turning points of a deviation from which on a drift can be told from part of an oscillation."""
+"""Number of turning points of a deviation needed to distinguish a drift from part of an oscillation."""
 
 
 NOTHING = (
     "Nothing is known to be conserved: no coordinate is cyclic in L_d, and there are no constraints. Declare a symmetry with "
     "dalembert.momentum_map(system, {x: -y, y: x})."
 )
-"""What the audit of a discrete system says that has no row."""
+"""Remark in the audit of a discrete system that has no rows."""
 
 
 @dataclass(frozen=True)
 class Row:
-    """One quantity: what theory and method promise, and what happened."""
+    """One quantity: what theory and method promise, and the measured result."""
 
     quantity: str
     theory: str
@@ -41,23 +41,23 @@ class Row:
     deviation: float
     """Largest deviation, relative to the size of the terms the quantity is made of."""
     drift: float
-    """How far the straight line fitted to the deviation moves over the run, same scale."""
+    """The change over the run of the straight line fitted to the deviation, same scale."""
     turns: int = ENOUGH
-    """How often the deviation turned back: one that hardly did has not been seen to oscillate or to drift."""
+    """Number of turning points of the deviation: with few, oscillation and drift cannot be distinguished."""
     note: str = ""
-    """What else there is to say about it."""
+    """A further remark."""
     rounding: float = ROUNDING
-    """What is promised exactly is violated if it deviates by more than this in a run of so many steps, same scale."""
+    """The deviation, in a run of this length, beyond which an exact promise is broken; same scale."""
     like_rounding: bool = True
     """Whether the deviation grows as that of rounding errors does: see `grows_like_rounding`."""
     judged: bool = True
     """Whether there are two records to compare."""
     stretches: int = 1
-    """Into how many stretches events that act cut the run; deviations are within one of them, here the worst."""
+    """Number of stretches into which acting events divide the run; deviations are within the worst of them."""
 
     @property
     def ok(self) -> bool:
-        """Whether what was promised was kept, as far as one run can tell; a run without steps tells nothing."""
+        """Whether the promise was kept, as far as one run shows; a run without steps shows nothing."""
         if not self.judged:
             return False
         if not np.isfinite(self.deviation):
@@ -70,7 +70,7 @@ class Row:
 
     @property
     def too_short(self) -> bool:
-        """Whether the run is too short to tell an oscillation from a drift."""
+        """Whether the run is too short to distinguish an oscillation from a drift."""
         return self.turns < ENOUGH
 
     @property
@@ -80,7 +80,7 @@ class Row:
 
     @property
     def verdict(self) -> str:
-        """What happened, in a word or two; of a run with events that act, between them."""
+        """The result in a word or two; of a run with acting events, between them."""
         if not self.judged:
             return "no verdict without steps"
         told = self._verdict()
@@ -110,9 +110,9 @@ class SignRow(Row):
     when: float = 0.0
     """The time of the node where it is least, or where the step begins."""
     since: float = np.inf
-    """When it was negative for the first time."""
+    """The first time at which it was negative."""
     strict: bool = False
-    """Whether zero is too little as well."""
+    """Whether zero is a violation too."""
 
     @property
     def holds(self) -> bool:
@@ -121,7 +121,7 @@ class SignRow(Row):
 
     @property
     def ok(self) -> bool:
-        """Whether it was never negative; what a method does not promise it cannot break."""
+        """Whether it was never negative; true if the method promises nothing about it."""
         return self.holds or self.expected != "exact"
 
     @property
@@ -140,13 +140,13 @@ class Audit(Shown):
     title: str
     rows: tuple[Row, ...]
     changes: int = 0
-    """How often events changed the motion, after which nothing need be what it was."""
+    """How often events changed the motion; each change may change every quantity."""
     computed: str = ""
-    """What was not computed, and why; the table is about what was."""
+    """The part that was not computed, and why; the table covers the rest."""
     failed: bool = False
     """Whether a lane failed."""
     remark: str = ""
-    """What to know about the search for first integrals, and about how exactly steps were solved."""
+    """Remarks on the search for first integrals, and on how exactly steps were solved."""
 
     @property
     def ok(self) -> bool:
@@ -177,5 +177,5 @@ class Audit(Shown):
 
 
 def _because(reason: str) -> str:
-    """A reason as the end of a sentence; those of a search begin with what was done."""
+    """A reason as the end of a sentence."""
     return f"; {reason}" if reason.startswith(("found by", "symmetry:")) else f", because {reason}"

@@ -15,7 +15,7 @@ from ....theory.conserved.first_integrals import first_integrals
 
 @dataclass(frozen=True)
 class Found:
-    """First integrals, what was found not to be conserved, and a remark if the search is not complete."""
+    """First integrals, quantities found not to be conserved, and a remark if the search is not complete."""
 
     integrals: tuple[Integral, ...] = ()
     remark: str = ""
@@ -27,7 +27,7 @@ class Found:
 
 @lru_cache(maxsize=64)
 def found_integrals(system: System, seconds: float) -> Found:
-    """What is found in so many seconds; energies and momenta are read off if that is too short for a search."""
+    """The integrals found in this time; energies and cyclic momenta only if it is too short for a search."""
     if system.entropies or rotations(system.coordinates):
         return Found()  # the search is for mechanical systems; the two laws are audited instead
     if seconds <= 0:
@@ -43,7 +43,7 @@ def found_integrals(system: System, seconds: float) -> Found:
     except DalembertError as error:
         return _read_off(system, f"First integrals were not searched for: {error}")
     if any("(interrupted)" in r for r in found.remarks):
-        raise KeyboardInterrupt  # an incomplete search is not to be remembered
+        raise KeyboardInterrupt  # an incomplete search is not cached
     early = any(r.startswith("the search ended early") for r in found.remarks)
     return Found((*found.integrals, *found.not_conserved), ended if early else "")
 

@@ -1,4 +1,4 @@
-"""The two laws along a run of a system with entropies, and what the theory assumes of it."""
+"""The two laws along a run of a system with entropies, and the assumptions of the theory."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from .measured_rows import first_law, measured
 
 
 def thermal_rows(run: Trajectory, system: System) -> list[Row]:
-    """The two laws, and what the theory assumes where it could not be decided beforehand."""
+    """The two laws, and the assumptions of the theory that could not be decided beforehand."""
     known = balance(run)
     return [_first_law_row(run, system, known), *_production_rows(run, system, known), *_hypotheses(run, system)]
 
 
 def _first_law_row(run: Trajectory, system: System, known: Balance) -> Row:
     defect, energy = np.atleast_2d(known.defect), np.atleast_2d(run.energy)
-    # Nothing is known of an interval in which an event acted; what is left over is summed from there on.
+    # The balance of an interval in which an event acted is unknown; the sum of defects skips it.
     known_defect = np.where(np.diff(run.stretches, axis=1) > 0, 0.0, defect)
     values = np.concatenate([np.zeros((len(defect), 1)), np.cumsum(known_defect, axis=1)], axis=1)
     law = energy_balance(system)
@@ -48,7 +48,7 @@ def _first_law_row(run: Trajectory, system: System, known: Balance) -> Row:
 
 
 def _production_rows(run: Trajectory, system: System, known: Balance) -> list[Row]:
-    """What friction produced in each body, and all that was produced if that is more, step by step."""
+    """The entropy produced by friction in each body, and the total production if it is more, step by step."""
     lawful = run.method is not None and run.method.second_law
     expected: Expected = "exact" if lawful else "approximate"
     promise = "never negative" if lawful else "-"
@@ -56,7 +56,7 @@ def _production_rows(run: Trajectory, system: System, known: Balance) -> list[Ro
     parts = {f"entropy produced in {S}": known.produced[..., a] for a, S in enumerate(system.entropies)}
     if len(parts) > 1:
         parts["entropy produced"] = known.production
-    if lawful:  # a promise about steps is judged by steps, not by what is between the nodes
+    if lawful:  # a promise about steps is checked on steps, not by integrals between nodes
         parts = {name: np.where(known.exact, v, np.nan) for name, v in parts.items()}
     theory = "not negative: second law"
     return [_sign_row(run, name, theory, expected, promise, v, size) for name, v in parts.items()]

@@ -34,7 +34,7 @@ def measured(
 ) -> Row:  # fmt: skip
     """A row from values of a quantity that is conserved between events: deviations from the first record of a stretch.
 
-    `sizes` are those of its terms that vary and of those that do not. Stretches and lanes with one record say nothing.
+    `sizes` are those of its terms that vary and of those that do not. Stretches and lanes with one record are ignored.
     """
     values, (size, constant), stretch = np.atleast_2d(values), sizes, run.stretches
     found = []
@@ -56,7 +56,7 @@ def measured(
 
 
 def vanishing(run: Trajectory, name: str, theory: str, expected: Expected, values: Array, size: Array) -> Row:
-    """A row from values that should be zero all along."""
+    """A row from values that should always be zero."""
     values, size = np.atleast_2d(values), np.atleast_2d(size)
     errors = [relative(v, s) for v, s in zip(values, size, strict=True)]
     known = [(largest(e), lane) for lane, e in enumerate(errors) if np.isfinite(e).sum() > 1]
@@ -71,6 +71,6 @@ def vanishing(run: Trajectory, name: str, theory: str, expected: Expected, value
 
 
 def unjudged(run: Trajectory, name: str, theory: str, reason: str, expected: Expected, values: Array) -> Row:
-    """A row without a verdict: there is nothing to compare the first record with."""
+    """A row without a verdict: no second record to compare with the first."""
     told = promise(run.method, expected)
     return Row(name, theory, reason, expected, told, float(values[0, 0]), np.nan, np.nan, judged=False)

@@ -1,0 +1,98 @@
+"""Symbols whose rendering is not their name, and how names are rendered."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import Any, Self
+
+import sympy
+from sympy import Symbol
+from sympy.printing.pretty.pretty_symbology import pretty_symbol
+from sympy.printing.pretty.stringpict import prettyForm
+
+from ..errors import ModelError, told
+
+_OWN = {
+    "arcsin": "asin", "arccos": "acos", "arctan": "atan", "arctan2": "atan2", "absolute": "Abs", "fabs": "Abs",
+    "maximum": "Max", "fmax": "Max", "minimum": "Min", "fmin": "Min",
+}  # fmt: skip
+"""What functions of NumPy are called here, where the names differ."""
+
+
+def _is_long(given: Any) -> bool:
+    """Whether something is a number of NumPy of more digits than a double has, or an array of such numbers."""
+    return getattr(getattr(given, "dtype", None), "char", "") in ("g", "G")
+
+
+def _entries(given: Any) -> Any:
+    """An array of objects: symbols, and numbers of SymPy instead of NumPy's long ones, which would ask the symbol again."""
+    import numpy as np
+
+    made = np.empty(np.shape(given) if _is_long(given) else (), dtype=object)
+    made[...] = np.vectorize(sympy.sympify, otypes=[object])(given) if _is_long(given) else given
+    return made
+
+
+class Mark(Symbol):
+    """A symbol whose rendering is not its name."""
+
+    __slots__ = ()
+    _place = 1  # where it stands in a printed product: parameters, coordinates, velocities, accelerations, the rest
+
+    @classmethod
+    def class_key(cls) -> tuple[int, int, str]:
+        return 2, cls._place, cls.__name__
+
+    def __new__(cls, name: str, **assumptions: Any) -> Self:
+        return super().__new__(cls, name, **{"real": True, **assumptions})
+
+    def __call__(self, *arguments: Any) -> Any:
+        told = ", ".join(map(str, arguments))
+        raise ModelError(
+            f"{self.name}({told}): {self.name} is a symbol, not a function. Write {self.name}, which depends on time where it "
+            f"is a coordinate; the velocity of x is x.dot."
+        )
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
+        """Functions of NumPy take numbers; sums and products of arrays and symbols are those of their entries."""
+        name = ufunc.__name__
+        if ufunc.nin > 1 or method != "__call__" or name in ("negative", "positive"):
+            plain = [_entries(x) if isinstance(x, Mark) or _is_long(x) else x for x in inputs]
+            with suppress(AttributeError, TypeError):  # a function of numbers, not an operator
+                return getattr(ufunc, method)(*plain, **options)
+        call, own = f"({', '.join(told(x, 40) for x in inputs)})", _OWN.get(name, name)
+        instead = f"dalembert.{own}{call}, or the function of that name in SymPy"
+        if not hasattr(sympy, own):
+            instead = "it with operators and with functions of dalembert or SymPy"
+        raise ModelError(f"numpy.{name}{call}: NumPy takes numbers, and {self.name} is a symbol. Write {instead}.")
+
+    def _render(self) -> tuple[str, str, str]:
+        """The symbol as LaTeX, as Unicode and as plain text."""
+        return sympy.latex(Symbol(self.name)), pretty_symbol(self.name), self.name
+
+    def _latex(self, printer: Any, **_: Any) -> str:
+        return self._render()[0]
+
+    def _pretty(self, printer: Any, **_: Any) -> prettyForm:
+        return prettyForm(self._render()[1 if printer._use_unicode else 2], binding=prettyForm.ATOM)
+
+    def _sympystr(self, printer: Any, **_: Any) -> str:
+        return self._render()[2]
+
+
+def dotted(name: str, mark: str) -> str:
+    """The LaTeX form of `name` with a mark over the letter, not over its index."""
+    head, underscore, index = sympy.latex(Symbol(name)).partition("_")
+    return rf"\{mark}{{{head}}}{underscore}{index}"
+
+
+def indexed(name: str, index: str) -> str:
+    """The LaTeX form of `name` with one more index."""
+    latex = sympy.latex(Symbol(name))
+    return f"{latex[:-1]},{index}}}" if latex.endswith("}") and "_{" in latex else f"{latex}_{{{index}}}"
+
+
+def over(name: str, mark: str) -> str:
+    """The Unicode form of `name` with a combining mark over its first letter."""
+    text = pretty_symbol(name)
+    return text[0] + mark + text[1:]
