@@ -76,7 +76,7 @@ def test_a_run_that_is_ok_has_velocities_at_every_node(method):
             TOP, method, h=0.01, steps=300, strict=False, progress=False,
             start={psi: 0, theta: 1, phi: 0, psi.dot: 1e-5, theta.dot: -1, phi.dot: 0},
         )  # fmt: skip
-    assert not run.ok or np.isfinite(run._velocities).all()
+    assert not run.ok or np.isfinite(run.table("velocity")).all()
     if not run.ok:
         assert run.codes[0, 1] == 99
         assert np.isfinite(run.energy[:100]).all()

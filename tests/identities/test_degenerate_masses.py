@@ -55,7 +55,7 @@ def test_right_or_refused(system, method):
     size = 0.03 if method.order == 1 else 1e-4
     np.testing.assert_allclose(run.x, q, atol=size)
     np.testing.assert_allclose(run[x.dot], v, atol=size)
-    for found in (run._velocities, run._momenta, run.multipliers, run.energy):
+    for found in (run.table("velocity"), run.table("momentum"), run.multipliers, run.energy):
         assert np.isfinite(found).all()
     np.testing.assert_allclose(run.energy, run.energy[0], atol=2 * size)
 

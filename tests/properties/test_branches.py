@@ -84,7 +84,7 @@ def test_control_without_the_check_they_do_not(name, monkeypatch):
 
 
 def _without_gauge(run):
-    run.__dict__["_momenta"] = run._momenta - 0.0625
+    run.__dict__["_momenta"] = run.table("momentum") - 0.0625
     return run
 
 

@@ -124,12 +124,12 @@ def test_energies_of_many_lanes_are_computed_together():
         system, da.Midpoint(), h=0.01, steps=3, start=start, parameters=da.gallery.load("double-pendulum").parameters
     )
     fresh = replace(run, _cache={})
-    original = finite.Trajectory._at_points
+    original = finite.Trajectory.at_points
     try:
-        finite.Trajectory._at_points = lambda self, m, second: calls.append(m) or original(self, m, second)
+        finite.Trajectory.at_points = lambda self, m, second: calls.append(m) or original(self, m, second)
         assert np.isfinite(fresh.energy).all()
     finally:
-        finite.Trajectory._at_points = original
+        finite.Trajectory.at_points = original
     assert len(calls) == 2
     alone = da.simulate(
         system, da.Midpoint(), h=0.01, steps=3, start={s: np.atleast_1d(v)[-1] for s, v in start.items()},

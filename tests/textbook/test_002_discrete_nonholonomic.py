@@ -166,7 +166,7 @@ def test_e5_closed_form_of_the_rolling_disk():
     assert np.abs(run.y + 0.3 - circle * (np.cos(phi0) - np.cos(phi0 + k * dphi))).max() < 1e-12
     assert np.abs(run.theta - 0.1 - k * dtheta).max() < 1e-12
     # the nonholonomic momentum (I + m A^2 cos(dphi/2)) dtheta, from the momenta at the nodes
-    p = [run._carried_momenta[0, 1:, i] for i in range(3)]
+    p = [run.carried_momenta[0, 1:, i] for i in range(3)]
     phi = run.phi[1:]
     before = A * np.cos(phi) * p[0] + A * np.sin(phi) * p[1] + p[2]
     assert before == pytest.approx((I + mass * A**2 * np.cos(dphi / 2)) * dtheta, abs=1e-12)

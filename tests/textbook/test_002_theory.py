@@ -95,7 +95,7 @@ def test_backward_under_constraints(method, case):
     for k in range(6, 0, -1):
         if k < 6:  # the reaction at the node it leaves is that of the motion forward
             back, forth = (outputs(s, now, values(c), step, run.time[k]) for s in (backward, step_map(discrete)))
-            there = run._columns(list(back)[: len(discrete.constraints)])[0, k]
+            there = run.columns_named(list(back)[: len(discrete.constraints)])[0, k]
             assert np.abs(list(back.values())[: len(there)] - there).max() < 1e-8  # a quotient by h of momenta
             assert np.abs(list(forth.values())[: len(there)]).max() < 1e-8  # forward it has been taken already
         now, _ = tangent(backward, now, values(c), step, run.time[k])
@@ -103,7 +103,7 @@ def test_backward_under_constraints(method, case):
         names = {q.name: v for q, v in zip(discrete.coordinates, state[k - 1], strict=False)} | {"t": run.time[k - 1]}
         names |= {p.name: v for p, v in c.parameters.items()}
         forms = np.array([[number(a, names) for a in w] for w in discrete.variations])
-        reaction = step * run._columns([f"multiplier.{a + 1}" for a in range(len(forms))])[0, k - 1] @ forms
+        reaction = step * run.columns_named([f"multiplier.{a + 1}" for a in range(len(forms))])[0, k - 1] @ forms
         assert np.abs(now[n:] - state[k - 1, n : 2 * n] - reaction).max() < 1e-10
         again, _ = tangent(step_map(discrete), now, values(c), step, run.time[k - 1])
         assert np.abs(again - state[k, : 2 * n]).max() < 1e-10  # forward again, from the other representative
@@ -144,7 +144,7 @@ def test_pairs_under_constraints(case):
     """(4.10): the flow on pairs gives the positions and the multipliers of the motion carried by momenta."""
     c, step = case(), 0.05
     run = da.simulate(c.system, da.Midpoint(), h=step, steps=5, start=c.start, parameters=c.parameters)
-    flow, q = pair_map(da.Midpoint().discrete_system(c.system)), run._positions[0]
+    flow, q = pair_map(da.Midpoint().discrete_system(c.system)), run.table("position")[0]
     for k in range(4):
         pair = np.concatenate([q[k], q[k + 1]])
         after, _ = tangent(flow, pair, values(c), step, run.time[k])

@@ -26,7 +26,7 @@ def failed_lanes(run: Trajectory) -> list[int]:
 
 def has_steps(run: Trajectory) -> bool:
     """Whether any lane has more than its first record."""
-    return bool((np.isfinite(run._positions).all(axis=-1).sum(axis=1) > 1).any())
+    return bool((np.isfinite(run.table("position")).all(axis=-1).sum(axis=1) > 1).any())
 
 
 def shortfall(run: Trajectory) -> str:
@@ -71,5 +71,5 @@ def stopped_by(run: Trajectory) -> str:
 
 def _last(run: Trajectory) -> float:
     """The time of the last record of the lane that was computed farthest."""
-    there = np.flatnonzero(np.isfinite(run._positions).all(axis=-1).any(axis=0))
+    there = np.flatnonzero(np.isfinite(run.table("position")).all(axis=-1).any(axis=0))
     return float(run.time[there[-1] if len(there) else 0])

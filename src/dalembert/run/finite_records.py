@@ -59,9 +59,9 @@ def ended_where_not_finite(run: Trajectory) -> Trajectory:
         end_lanes(run, reached & ~state, np.where(ended, code, Status.NOT_FINITE))
         return run
     energy = run.energy if run.lanes is not None else run.energy[None]
-    known = _finite(run._velocities) & state
+    known = _finite(run.table("velocity")) & state
     inside = known & ~np.isnan(energy)
-    complete = inside & np.isfinite(energy) & (_finite(run._multipliers) | _last(run))
+    complete = inside & np.isfinite(energy) & (_finite(run.table("multiplier")) | _last(run))
     found = np.where(inside | ~known, Status.NOT_FINITE, Status.LEFT_DOMAIN)
     end_lanes(run, reached & ~complete, np.where(ended, code, found))
     return run
@@ -89,7 +89,7 @@ def _is_seen_finite(run: Trajectory, system: System) -> bool:
         return False
     project = bool(system.constraints) and method.impulsive
     lanes, last = np.arange(len(run.records)), len(run) - 1  # guards check the last node before rounding
-    more = np.nonzero(doubtful(run, system, project)) if run._carries_momenta else (lanes[:0], lanes[:0])
+    more = np.nonzero(doubtful(run, system, project)) if run.carries_momenta else (lanes[:0], lanes[:0])
     lane = np.concatenate([lanes, lanes, more[0]])
     return _are_finite(run, system, project, lane, np.concatenate([0 * lanes, 0 * lanes + last, more[1]]))
 
@@ -115,10 +115,10 @@ def _is_bounded(run: Trajectory, system: System, method: Method, size: float) ->
     still = np.zeros((lanes, len(system.coordinates)))
     start = np.concatenate([q, still, S, np.full((lanes, 1), run.time[0])], axis=1)
     with np.errstate(all="ignore"):
-        mass = point_map(maps.inertia_map(system))(start, run._parameter_rows)[0]
+        mass = point_map(maps.inertia_map(system))(start, run.parameter_rows)[0]
         light = CONDITION / np.abs(mass)
         sizes = np.full((lanes, 2), (size, max(abs(run.time[0]), abs(run.time[-1]))))
-        inputs = np.concatenate([sizes, light, np.abs(run._parameter_rows)], axis=1)
+        inputs = np.concatenate([sizes, light, np.abs(run.parameter_rows)], axis=1)
         return bool((found(inputs, np.zeros((1, 0)))[0] < LARGEST).all())
 
 
@@ -151,8 +151,8 @@ def _bound_map(system: System, stepmap: StepMap) -> PointMap | None:
 
 def _are_finite(run: Trajectory, system: System, project: bool, lane: Array, row: Array) -> bool:
     """Whether velocities, energies and multipliers are finite at some nodes."""
-    (q, v, S), t, rows = _state(run, system, lane, row), run.time[row], run._parameter_rows[lane]
-    if run._carries_momenta:
+    (q, v, S), t, rows = _state(run, system, lane, row), run.time[row], run.parameter_rows[lane]
+    if run.carries_momenta:
         v = velocities(system, np.column_stack([q, v, S, t]), rows, project)
     points = np.column_stack([q, v, S, t])
     found = [v, point_map(maps.energy_map(system))(points, rows)[0]]
@@ -165,7 +165,7 @@ def _are_finite(run: Trajectory, system: System, project: bool, lane: Array, row
 def _state(run: Trajectory, system: System, lane: Array, row: Array) -> tuple[Array, Array, Array]:
     """Positions, momenta or velocities, and entropies at some nodes."""
     records, q = run.records[lane, row], system.coordinates
-    second = [c.momentum.name if run._carries_momenta else c.dot.name for c in q]
+    second = [c.momentum.name if run.carries_momenta else c.dot.name for c in q]
     names = numbers(q), second, [S.name for S in system.entropies]
     positions, moving, warm = (records[:, [run.columns.index(n) for n in group]] for group in names)
     return positions, moving, warm

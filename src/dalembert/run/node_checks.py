@@ -53,7 +53,7 @@ def checked_nodes(run: Trajectory) -> Trajectory:
     if isinstance(system, DiscreteSystem):
         return run
     if has_branches(system):
-        _end(run, ~np.isfinite(run._velocities).all(axis=-1), Status.NO_SOLUTION)
+        _end(run, ~np.isfinite(run.table("velocity")).all(axis=-1), Status.NO_SOLUTION)
         _end(run, _beyond_folds(run, system), Status.SINGULAR)
     elif run.every == 1 and run.method is not None and not run.method.adaptive:
         _warn_of_chart(run, system)
@@ -75,7 +75,7 @@ def thinned(plan: Plan, carry: Array, codes: Array, compute: Compute) -> Traject
         near = [run.columns.index(n) for n in near_names(run.system) if n in run.columns]
         if near:  # a failed step has none
             known = run.records[:, :, near]
-            run.records[:, :, near] = np.where(np.isfinite(known), known, run._velocities)
+            run.records[:, :, near] = np.where(np.isfinite(known), known, run.table("velocity"))
         nodes = part.begin + np.arange(part.steps + 1)
         rows, due = nodes // whole.every - whole.first_row, nodes % whole.every == 0
         records[np.ix_(alive, rows[due])] = run.records[np.ix_(alive, due)]
@@ -86,7 +86,7 @@ def thinned(plan: Plan, carry: Array, codes: Array, compute: Compute) -> Traject
 
 
 def _end(run: Trajectory, lost: Any, status: Status) -> None:
-    end_lanes(run, np.asarray(lost & np.isfinite(run._positions).all(axis=-1)), status)
+    end_lanes(run, np.asarray(lost & np.isfinite(run.table("position")).all(axis=-1)), status)
 
 
 def _beyond_folds(run: Trajectory, system: System) -> Array:
@@ -94,10 +94,10 @@ def _beyond_folds(run: Trajectory, system: System) -> Array:
 
     For adaptive methods, whose nodes may be far apart, the nodes themselves are compared.
     """
-    project, N = bool(system.constraints), run._positions.shape[-1]
+    project, N = bool(system.constraints), run.table("position").shape[-1]
     end = N + len(system.coordinates)
-    times = np.broadcast_to(run.time[None, :, None], (*run._positions.shape[:2], 1))
-    state = np.concatenate([run._positions, run._velocities, run._entropies, times], axis=2)
+    times = np.broadcast_to(run.time[None, :, None], (*run.table("position").shape[:2], 1))
+    state = np.concatenate([run.table("position"), run.table("velocity"), run.table("entropy"), times], axis=2)
     beyond = np.zeros(state.shape[:2], dtype=bool)
 
     def side(at: Array, row: Array) -> Array:
@@ -106,14 +106,14 @@ def _beyond_folds(run: Trajectory, system: System) -> Array:
         z = np.column_stack([at[:, N:end], np.zeros((len(at), search.size - (end - N)))])
         return sides(search.look(np.arange(len(at)), z)[2])
 
-    for lane, row in enumerate(run._parameter_rows[:, None, :]):
+    for lane, row in enumerate(run.parameter_rows[:, None, :]):
         here = side(state[lane], row)
         for k in np.flatnonzero(here == 0):  # on a fold itself: the side of the node before
             here[k] = here[k - 1] if k else 0.0
         beyond[lane, 1:] = here[1:] * here[:-1] < 0
         for part in np.arange(1, 16) / 16 if run.every == 1 and len(here) > 1 else ():
             beyond[lane, 1:] |= side(state[lane, :-1] + part * np.diff(state[lane], axis=0), row) * here[:-1] < 0
-        if run.every == 1 and not run._carries_momenta and not system.constraints:
+        if run.every == 1 and not run.carries_momenta and not system.constraints:
             beyond[lane, 1:] |= _thrown(system, state[lane], row, run.h)
         for c in run.events:  # an action may move the state across a fold
             if c.lane == lane and c.changed:
@@ -154,7 +154,7 @@ class _Determinants:
     """log |det M| and the sign of det M at points of one lane."""
 
     def __init__(self, run: Trajectory, system: System, lane: int):
-        self.q, self.t, self.row = run._positions[lane], run.time, run._parameter_rows[lane]
+        self.q, self.t, self.row = run.table("position")[lane], run.time, run.parameter_rows[lane]
         self.n, self.entries = len(system.coordinates), _mass_entries(system)
         self.suspect: set[int] = set()
 
@@ -189,12 +189,12 @@ def _warn_of_chart(run: Trajectory, system: System) -> None:
     if _mass_entries(system) is None or len(run) < 3:
         return
     for lane in map(int, np.flatnonzero(~is_even(run, system))):
-        count = int(np.isfinite(run._positions[lane]).all(axis=-1).sum())
+        count = int(np.isfinite(run.table("position")[lane]).all(axis=-1).sum())
         if count < 3:
             continue
         det = _Determinants(run, system, lane)
         found = _crossing(det, count)
-        if run._carries_momenta:
+        if run.carries_momenta:
             _end_where_singular(run, system, lane, np.array(sorted(det.suspect), dtype=int))
         if found is not None:
             warnings.warn(_chart_text(run, system, lane, *found), ModelWarning, stacklevel=4)
@@ -207,9 +207,9 @@ def _end_where_singular(run: Trajectory, system: System, lane: int, nodes: Array
         return
     method = run.method
     project = bool(system.constraints) and (method is None or method.impulsive)
-    state = (run._positions[lane], run._carried_momenta[lane], run._entropies[lane], run.time[:, None])
-    found = velocities(system, np.concatenate(state, axis=1)[nodes], run._parameter_rows[[lane]], project)
-    lost = np.zeros(run._positions.shape[:2], dtype=bool)
+    state = (run.table("position")[lane], run.carried_momenta[lane], run.table("entropy")[lane], run.time[:, None])
+    found = velocities(system, np.concatenate(state, axis=1)[nodes], run.parameter_rows[[lane]], project)
+    lost = np.zeros(run.table("position").shape[:2], dtype=bool)
     lost[lane, nodes] = np.isnan(found).any(axis=1)
     _end(run, lost, Status.SINGULAR)
 

@@ -106,13 +106,13 @@ def flow(
     way, length = "backward" if backward else "forward", here.h
     if ends[0] in given:
         stepmap = _pairs(steps, backward)
-        state = np.column_stack([here._positions[:, 0], columns(given, ends, here.lanes)])
+        state = np.column_stack([here.table("position")[:, 0], columns(given, ends, here.lanes)])
     else:
         stepmap, sign = (steps.step_map("flow"), 1) if not backward else steps.backward("flow")
         length *= sign
         state = here.carry[:, : len(stepmap.state)]
     expected = seed(system, stepmap, _near(stepmap, here, state)) if stepmap.sought else None
-    after, jacobian, codes = tangents(stepmap, state, here._parameter_rows, length, here.t0, seed=expected)
+    after, jacobian, codes = tangents(stepmap, state, here.parameter_rows, length, here.t0, seed=expected)
     if codes.any():
         lane = int(np.flatnonzero(codes)[0])
         which = "this state" if here.lanes is None else f"the state of lane {lane}"
@@ -120,7 +120,7 @@ def flow(
     by = f", {method!r}" if method else ""
     return FlowStep(
         f"{system.name}{by}: a step {way}, h = {here.h:g}", symbols_of(stepmap, system),
-        here._shaped(state), here._shaped(after), here._shaped(jacobian),
+        here.by_lane(state), here.by_lane(after), here.by_lane(jacobian),
         here.t0 - here.h if backward else here.t0 + here.h,
     )  # fmt: skip
 

@@ -82,7 +82,7 @@ def _determinants(run: Trajectory, system: System, project: bool, at: Array) -> 
     points = np.column_stack([records[:, place], still, records[:, heat], np.zeros(len(records))])
     points[:, -1] = np.resize(run.time[nodes], len(points))
     lanes = len(run.records)
-    rows = run._parameter_rows if lanes == 1 else np.repeat(run._parameter_rows, len(nodes), axis=0)
+    rows = run.parameter_rows if lanes == 1 else np.repeat(run.parameter_rows, len(nodes), axis=0)
     table = point_map(maps.legendre_matrix_map(system, project))(points, rows)[0]
     block = maps.legendre_block(system, project)
     n = len(block.unknowns)

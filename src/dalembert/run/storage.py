@@ -73,7 +73,7 @@ def to_dataset(run: Trajectory) -> xarray.Dataset:
         "run.iterations": ((each,), run.codes[:, 2].astype(float)),
         "run.corrections": ((each,), run.codes[:, 3].astype(float)),
         "run.residual": ((each,), run.residual),
-        "run.parameters": ((each, axis("parameter")), run._parameter_rows),
+        "run.parameters": ((each, axis("parameter")), run.parameter_rows),
         "run.carry": ((each, axis("carried")), run.carry),
     }
     if run.watched is not None:

@@ -23,7 +23,7 @@ from ..waist.stepmap import StepMap
 from .values import Array, point_map
 
 if TYPE_CHECKING:
-    from .trajectory import Trajectory
+    from .recorded_run import RecordedRun
 
 NEAR = "near"
 """`x.near` is recorded with a node: a velocity of the step that begins there."""
@@ -97,15 +97,22 @@ def velocities(system: System, points: Array, rows: Array, project: bool, near: 
     return np.where((status != 0)[:, None], velocities(system, points, rows, True, near), found)
 
 
-def velocities_of(run: Trajectory, system: System, project: bool) -> Array:
+def velocities_of(run: RecordedRun, system: System, project: bool) -> Array:
     """The velocities at all nodes of all lanes of a run that carries momenta: in one call where that is linear."""
     if maps.legendre_block(system, project).is_linear:
-        found = run._at_points(maps.velocity_map(system, project), run._carried_momenta)
+        found = run.at_points(maps.velocity_map(system, project), run.carried_momenta)
         if not project and system.constraints and np.isnan(found).any():  # masses alone may not determine them
-            both = run._at_points(maps.velocity_map(system, True), run._carried_momenta)
+            both = run.at_points(maps.velocity_map(system, True), run.carried_momenta)
             found = np.where(np.isnan(found).any(axis=-1, keepdims=True), both, found)
         return found
-    lanes = zip(run._positions, run._carried_momenta, run._entropies, run._parameter_rows, run._near, strict=True)
+    lanes = zip(
+        run.table("position"),
+        run.carried_momenta,
+        run.table("entropy"),
+        run.parameter_rows,
+        run.near_velocities,
+        strict=True,
+    )
     points = ((np.column_stack([q, p, S, run.time]), rows[None, :], near) for q, p, S, rows, near in lanes)
     return np.stack([velocities(system, at, rows, project, near) for at, rows, near in points])
 

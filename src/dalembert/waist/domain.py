@@ -25,8 +25,8 @@ class Condition(NamedTuple):
     """A condition for an expression to be defined.
 
     positive, nonnegative: the single term is so. nonzero: the terms do not all vanish; a motion on which they do has passed
-    a singularity, even if it is defined beyond it, so a single term must keep its sign. same: the single term, an integer, is unchanged: it
-    says between which poles a place is, since crossing two poles keeps the sign.
+    a singularity, even if it is defined beyond it, so a single term must keep its sign.
+    same: the single term, an integer, is unchanged: it says between which poles a place is, since two poles keep the sign.
     """
 
     kind: Kind

@@ -234,7 +234,7 @@ def _errors(run: Trajectory, known: Mapping[Any, Any]) -> dict[str, tuple[float,
     pairs: dict[str, list[tuple[Array, Array]]] = {"q": [(run[name], values[name]) for name in q]}
     if all(name in values for name in v):
         points = np.column_stack([values[name] for name in (*q, *v, *S)] + [run.time])
-        rows = run._parameter_rows
+        rows = run.parameter_rows
         p = point_map(maps.momentum_map(system))(points, rows)[0]
         E = point_map(maps.quantity_map(system, {"quantity": energy(system)}))(points, rows)[0][:, 0]
         pairs["p"] = [(run[c.momentum], p[:, i]) for i, c in enumerate(system.coordinates)]

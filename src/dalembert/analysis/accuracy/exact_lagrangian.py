@@ -306,7 +306,7 @@ def order_of(
         for t, state in zip(motion.time.tolist(), motion.records[0], strict=True):
             begin = dict(zip((*system.coordinates, *system.velocities), state, strict=True)) | {time: t}
             run = simulate(system, exactly, h=length, steps=1, start=begin, parameters=given, progress=False)
-            q0, q1 = run._positions[0]
+            q0, q1 = run.table("position")[0]
             exact = _stationary(system, q0, q1, t, length, own)
             pairs.append((_difference(discrete, q0, q1, t, length, rows, exact.value), exact.rounding))
         found.append(tuple(map(max, zip(*pairs, strict=True))))

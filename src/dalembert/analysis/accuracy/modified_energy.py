@@ -72,7 +72,7 @@ def energy_report(run: Trajectory, order: int = 4) -> EnergyReport:
     outputs = {f"term.{j}": e for j, e in enumerate(modified.series)}
     inputs = [*(c.name for c in q), *(c.momentum.name for c in q), TIME]
     stepmap = pointwise(f"{run.system.name}, modified energy", inputs, [p.name for p in run.system.parameters], outputs)
-    terms = run._at_points(stepmap, run._carried_momenta)
+    terms = run.at_points(stepmap, run.carried_momenta)
     rows, total = [], np.zeros(terms.shape[:2])
     for j, e in enumerate(modified.series):
         total = total + run.h**j * terms[..., j]

@@ -115,13 +115,13 @@ def balance(run: Trajectory) -> Balance:
     def flow(word: str) -> Array:
         return np.stack([table[f"{word}.{s.name}"] for s in S], axis=-1) if S else np.zeros((*energy.shape, 0))
 
-    shaped = run._shaped
+    shaped = run.by_lane
     return Balance(
         run=run,
         energy=shaped(energy),
         work=shaped(table["work"] + table.get("reactions", 0.0)),
         heat=shaped(table["heat"]),
-        entropy=shaped(np.where(acted[..., None], np.nan, np.diff(run._entropies, axis=1))),
+        entropy=shaped(np.where(acted[..., None], np.nan, np.diff(run.table("entropy"), axis=1))),
         received=shaped(flow("received")),
         exchanged=shaped(flow("exchanged")),
         exact=shaped(exact),
@@ -170,9 +170,9 @@ def _own_sums(run: Trajectory) -> tuple[tuple[str, ...], Array]:
     step, names, compiled = _laws(run.system, method)
     if compiled is None:
         return (), np.zeros((lanes, intervals, 0))
-    n, states, guesses = len(step.state), run._columns(list(step.state)), _guesses(run, step)
+    n, states, guesses = len(step.state), run.columns_named(list(step.state)), _guesses(run, step)
     sums = np.zeros((lanes, intervals, len(names)))
-    for lane, parameters in enumerate(run._parameter_rows):
+    for lane, parameters in enumerate(run.parameter_rows):
         state, t = states[lane, :-1], run.time[:-1].copy()
         for fraction in step.substeps * run.every:
             points = np.column_stack([state, t, guesses[lane]])
@@ -189,7 +189,7 @@ def _own_sums(run: Trajectory) -> tuple[tuple[str, ...], Array]:
 def _guesses(run: Trajectory, step: StepMap) -> Array:
     """First guesses of the unknowns: rates between the records where they belong to a coordinate or an entropy, else 0."""
     known = [s.name for s in (*run.system.coordinates, *run.system.entropies)]
-    rates = np.diff(run._columns(known), axis=1) / (run.h * run.every)
+    rates = np.diff(run.columns_named(known), axis=1) / (run.h * run.every)
     found = [step.layout.find(name) for name in step.sought]
     owners = ["" if place is None or place[0].role not in ("velocity", "rate") else place[0].owner for place in found]
     columns = [rates[..., known.index(o)] if o in known else np.zeros(rates.shape[:2]) for o in owners]
@@ -212,11 +212,11 @@ def _by_nodes(run: Trajectory) -> dict[str, Array]:
     rows = zip(*jacobian(reaction(system), sought), strict=True)  # the reaction is affine in the multipliers
     powers = [zip(row, system.velocities, strict=True) for row in rows]
     along = {f"factor.{a}": sum((x * fast(v) for x, v in w), start=fast(0)) for a, w in enumerate(powers)}
-    values = run._at_points(maps.quantity_map(system, {**rates, **along}), run._velocities)
+    values = run.at_points(maps.quantity_map(system, {**rates, **along}), run.table("velocity"))
     known = dict(zip((*rates, *along), np.moveaxis(values, -1, 0), strict=True))
     for a in range(len(system.constraints)):
         # Where a constraint does not move, this is only rounding times a multiplier.
-        known["reactions"] += run._multipliers[..., a] * known.pop(f"factor.{a}")
+        known["reactions"] += run.table("multiplier")[..., a] * known.pop(f"factor.{a}")
     order = run.method.order if run.method is not None else 4
     return {name: _integrals_between(run, v, order + 2) for name, v in known.items()}
 

@@ -185,8 +185,8 @@ def _values(run: Trajectory, system: System, quantities: Mapping[str, Any]) -> d
     derived = {s.name for s in (*(q.ddot for q in system.coordinates), *multipliers(system))}
     blocks = motion.blocks if free_names(outputs.values()) & derived else ()
     stepmap = pointwise(f"{system.name}, along a motion", motion.state, motion.parameters, outputs, blocks)
-    table = run._at_points(stepmap, run._velocities)
-    moving = np.isfinite(run._positions).all(axis=-1)
+    table = run.at_points(stepmap, run.table("velocity"))
+    moving = np.isfinite(run.table("position")).all(axis=-1)
     return {name: np.where(moving, table[..., k], np.nan) for k, name in enumerate(outputs)}
 
 
@@ -203,7 +203,7 @@ def _contact(run: Trajectory, name: str, lane: int, value: Array, size: Array) -
     lost = _crossing(run.time, value, int(below[0]))
     near = _near(run.time, int(below[0]))
     names = [q.name for q in run.system.coordinates]
-    positions = [_cubic(run.time[near], run._positions[lane, near, i], lost) for i in range(len(names))]
+    positions = [_cubic(run.time[near], run.table("position")[lane, near, i], lost) for i in range(len(names))]
     return ContactRecord(name, shown, minimum, at, lost, dict(zip(names, positions, strict=True)))
 
 

@@ -99,7 +99,7 @@ def contraction(run: Trajectory) -> Contraction:
         assert isinstance(system, System)
         chart = _legendre(run, system)
         found = chart[:, 1:] @ found @ np.linalg.inv(chart[:, :-1])
-    return Contraction(run, run._shaped(found))
+    return Contraction(run, run.by_lane(found))
 
 
 def _legendre(run: Trajectory, system: System) -> Array:
@@ -109,7 +109,7 @@ def _legendre(run: Trajectory, system: System) -> Array:
     entries = {f"{i},{j}": e for i, row in enumerate(rows) for j, e in enumerate(row)}
     compiled, n, size = maps.quantity_map(system, entries), len(system.coordinates), len(known)
     chart = np.broadcast_to(np.eye(size), (*run.records.shape[:2], size, size)).copy()
-    values = run._at_points(compiled, run._velocities)
+    values = run.at_points(compiled, run.table("velocity"))
     chart[..., n : 2 * n, :] = values.reshape(*values.shape[:2], n, size)
     return chart
 

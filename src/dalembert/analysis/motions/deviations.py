@@ -74,20 +74,20 @@ def entropy_size(run: Trajectory, system: System) -> Array:
     """
     capacity = [T / T.diff(S) for S, T in zip(system.entropies, system.temperatures, strict=True) if T.diff(S) != 0]
     tables = [np.atleast_2d(run.quantity(fast(c))) for c in capacity]
-    tables += list(np.moveaxis(run._entropies, -1, 0))
-    tables += [np.diff(S, axis=1) for S in np.moveaxis(run._entropies, -1, 0)]
+    tables += list(np.moveaxis(run.table("entropy"), -1, 0))
+    tables += [np.diff(S, axis=1) for S in np.moveaxis(run.table("entropy"), -1, 0)]
     return np.max([np.max(np.abs(a), axis=1, initial=0.0, where=np.isfinite(a)) for a in tables], axis=0)
 
 
 def discrete_terms(run: Trajectory, system: DiscreteSystem) -> Array:
     """The sizes of the terms of momenta and constraints at the records: mean velocities from one to the next."""
-    known = run._columns([c.name for c in (*system.coordinates, *system.entropies)])
+    known = run.columns_named([c.name for c in (*system.coordinates, *system.entropies)])
     rates = np.diff(known, axis=1, append=known[:, -1:]) / (run.h * run.every)
     if rates.shape[1] > 1:
         rates[:, -1] = rates[:, -2]
     compiled = point_map(discrete.term_sizes(system))
     inputs = (np.column_stack([q, v, run.time]) for q, v in zip(known, rates, strict=True))
-    return np.stack([compiled(x, row[None, :], h=run.h)[0] for x, row in zip(inputs, run._parameter_rows, strict=True)])
+    return np.stack([compiled(x, row[None, :], h=run.h)[0] for x, row in zip(inputs, run.parameter_rows, strict=True)])
 
 
 def relative(error: Array, size: Array) -> Array:

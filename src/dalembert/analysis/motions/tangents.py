@@ -70,21 +70,21 @@ def tangents(run: Trajectory) -> Tangents:
     check_steps(run, "tangents")
     run = run.at_nodes
     step = Stepping(run.system, run.method).step_map("tangents")
-    return Tangents(run, symbols_of(step, run.system), run._shaped(interval_tangents(run, step)))
+    return Tangents(run, symbols_of(step, run.system), run.by_lane(interval_tangents(run, step)))
 
 
 def interval_tangents(run: Trajectory, step: StepMap) -> Array:
     """d(end)/d(beginning) of every interval between records, in every lane."""
-    states = run._columns(list(step.state))
+    states = run.columns_named(list(step.state))
     lanes, count, size = len(states), len(run.time) - 1, len(step.state)
     moving: Array = np.asarray(np.isfinite(states).all(axis=-1))
     lane, interval = np.nonzero(moving[:, :-1] & moving[:, 1:])
     found = np.full((lanes, count, size, size), np.nan)
-    near = run._velocities if step.sought and isinstance(run.system, System) else None
+    near = run.table("velocity") if step.sought and isinstance(run.system, System) else None
     for some in (slice(i, i + POINTS) for i in range(0, len(lane), POINTS)):
         at = lane[some], interval[some]
         seed = None if near is None else expected(run.system, step, near[at])
-        rows = run._parameter_rows[at[0]]
+        rows = run.parameter_rows[at[0]]
         found[at] = compiled(step, states[at], rows, run.h, run.time[at[1]], steps=run.every, seed=seed)[1]
     return found
 

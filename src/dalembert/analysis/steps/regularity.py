@@ -159,11 +159,11 @@ def regularity(
     discrete = _discrete(given)
     if discrete is None:
         return _of_stages(given, tolerance)
-    steps, z = Steps(discrete, given.h), np.concatenate([given._positions, given._entropies], axis=2)
+    steps, z = Steps(discrete, given.h), np.concatenate([given.table("position"), given.table("entropy")], axis=2)
     velocity = np.diff(z, axis=1) / given.h
     before = np.concatenate([velocity[:, :1], velocity[:, :-1]], axis=1)
     taken: Array = np.asarray(np.isfinite(velocity).all(axis=2))
-    found = [steps.at(z[l, :-1], z[l, 1:], before[l], given.time[:-1], given._parameter_rows[l]) for l in range(len(z))]
+    found = [steps.at(z[l, :-1], z[l, 1:], before[l], given.time[:-1], given.parameter_rows[l]) for l in range(len(z))]
     report = _of_run(given, np.stack([margins(*both) for both in found]), taken, tolerance)
     last = [_ended(given, steps, l, tolerance) for l in range(len(z)) if _failed(given, l)]
     M = np.where(taken[..., None, None], np.stack([parts.M for parts, _ in found]), np.nan)
@@ -308,7 +308,7 @@ def _failed_step(run: Trajectory, system: DiscreteSystem, lane: int) -> tuple[Ar
     compiled = PointMap(pointwise(f"{system.name}, failed step", inputs, stepmap.parameters, outputs))
 
     def at(x: Array) -> Array:
-        return compiled(np.concatenate([state, x, [t]])[None], run._parameter_rows[lane : lane + 1], h=run.h)[0][0]
+        return compiled(np.concatenate([state, x, [t]])[None], run.parameter_rows[lane : lane + 1], h=run.h)[0][0]
 
     moved = (state - run.records[lane, max(last - 1, 0), : len(state)]) / run.h
     guess = np.concatenate([moved[:n], np.zeros(count - n)])
@@ -325,7 +325,7 @@ def _failed_step(run: Trajectory, system: DiscreteSystem, lane: int) -> tuple[Ar
 def _ended(run: Trajectory, steps: Steps, lane: int, tolerance: float) -> Irregular:
     """The failed step, and why it is not determined."""
     z0, z1, before, t, residual = _failed_step(run, steps.system, lane)
-    row = margins(*steps.at(z0[None], z1[None], before[None], np.array([t]), run._parameter_rows[lane]))[0]
+    row = margins(*steps.at(z0[None], z1[None], before[None], np.array([t]), run.parameter_rows[lane]))[0]
     near = float(distance(row))
     # A minimum of the residual that is not a zero has a singular matrix: there two solutions have merged and disappeared.
     why = "the step matrix is regular there" if near >= 1e-4 else reason(row, max(tolerance, 1e-4))
@@ -347,7 +347,7 @@ def _end(run: Trajectory, lane: int, near: float, why: str) -> Irregular:
 def _of_stages(run: Trajectory, tolerance: float) -> Regularity:
     """The report on a run by a method whose step is solved in blocks."""
     table = _stages(run)
-    report = _of_run(run, table, np.asarray(np.isfinite(run._positions[:, 1:]).all(axis=2)), tolerance)
+    report = _of_run(run, table, np.asarray(np.isfinite(run.table("position")[:, 1:]).all(axis=2)), tolerance)
     ask = "dalembert.existence(run) says whether there is a next step"
     last = [_end(run, l, np.nan, ask) for l in range(len(table)) if _failed(run, l)]
     return replace(report, irregular=(*report.irregular, *last))
@@ -372,7 +372,7 @@ def _stages(run: Trajectory) -> Array:
         worst = np.ones(len(state))
         for fraction in stepmap.substeps:
             h = fraction * run.h
-            values, _ = compiled(np.column_stack([state, t]), run._parameter_rows[lane : lane + 1], h=h)
+            values, _ = compiled(np.column_stack([state, t]), run.parameter_rows[lane : lane + 1], h=h)
             state, t, first = values[:, :width], t + h, width
             for entries in blocks:
                 n = round(len(entries) ** 0.5)

@@ -240,7 +240,7 @@ def _of_run(run: Trajectory, lane: int) -> Question:
     stepmap = Stepping(run.system, run.method).step_map("existence")
     record = run.records[lane, row]
     state = {n: float(record[run.columns.index(n)]) for n in stepmap.state}
-    numbers = dict(zip([p.name for p in run.system.parameters], map(float, run._parameter_rows[lane]), strict=True))
+    numbers = dict(zip([p.name for p in run.system.parameters], map(float, run.parameter_rows[lane]), strict=True))
     t = run.t0 + last * run.h
     who = "" if run.lanes is None else f", lane {lane}"
     title = f"{run.system.name}{who}: step {last + 1} from t = {t:g}, h = {run.h:g}"
