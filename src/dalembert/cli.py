@@ -12,7 +12,7 @@ from . import gallery
 from .errors import DalembertError, SimulationError
 
 if TYPE_CHECKING:
-    from .methods import Method
+    from .methods.base import Method
 
 
 def list_systems() -> None:
@@ -68,7 +68,7 @@ def run(
             parameters=parameters,
             every=every,
         )
-    except SimulationError as error:  # nothing computed is lost: what there is gets audited, saved and plotted
+    except SimulationError as error:  # the part computed before the failure is audited, saved and plotted too
         failure, result = error, error.trajectory
     print(audit(result, example.invariants))
     if result.iterations:
@@ -83,7 +83,7 @@ def run(
 
 
 def _check_files(save: Path | None, plot: Path | None) -> None:
-    """Refuse a name under which nothing can be written before the motion is computed, not after."""
+    """Refuse file names that cannot be written, before the motion is computed."""
     if save is not None:
         from .run import storage
 
@@ -110,7 +110,7 @@ def _kebab(name: str) -> str:
 
 
 def _with(example: gallery.Example, settings: Sequence[str]) -> tuple[dict[str, float], dict[str, float]]:
-    """Default parameters and start of an example, changed as asked for."""
+    """The default parameters and start of an example, with the changes from the command line."""
     parameters = {k.name: v for k, v in example.parameters.items()}
     start = {k.name: v for k, v in example.start.items()}
     for setting in settings:
@@ -130,7 +130,7 @@ def _with(example: gallery.Example, settings: Sequence[str]) -> tuple[dict[str, 
 def _consistent(
     example: gallery.Example, parameters: Mapping[str, float], start: Mapping[str, float], chosen: set[str]
 ) -> dict[str, float]:
-    """The start without one velocity per kinematic constraint, which then follows from it: not one the user chose."""
+    """The start without one velocity per kinematic constraint, which the constraint determines; given ones are kept."""
     from .symbolic import fast, number
 
     left: set[str] = set()

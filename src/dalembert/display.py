@@ -1,4 +1,4 @@
-"""How a result shows itself: text in a terminal, Markdown with LaTeX in a notebook.
+"""The display of results: text in a terminal, Markdown with LaTeX in a notebook.
 
 A result lists its parts, from top to bottom: a text is a line, an expression or an equation stands on its own, a pair
 (label, expression) is one labelled formula, and a `Table` is a table of texts and expressions.
@@ -26,20 +26,20 @@ class Table:
 
 
 PART_OF_RESULTS = f"{__package__}.theory"
-"""Where the records are that results are made of."""
+"""The package of the records that results consist of."""
 
 Part = Any
 """A text, an expression, an equation, a matrix, a pair (label, one of these), or a `Table`."""
 
 
 class Shown(ABC):
-    """A result that shows itself; a subclass says in `_parts` what there is to show."""
+    """A result with a display; a subclass lists in `_parts` what is displayed."""
 
     @abstractmethod
     def _parts(self) -> Sequence[Part]: ...
 
     def _as_typed(self) -> Typed:
-        """The numbers that were typed, which are shown as they were: those of the system of the result."""
+        """The numbers that were typed in the system of the result, which are displayed as typed."""
         own: Typed | None = getattr(self, "_typed_numbers", None)
         typed: Typed = getattr(getattr(self, "system", None), "typed", PLAIN) if own is None else own
         return typed
@@ -61,16 +61,16 @@ Result = TypeVar("Result", bound=Shown)
 
 
 def read_with(result: Result, typed: Typed) -> Result:
-    """The same result, which has no system of its own and is to show numbers as they were typed."""
+    """The same result, displaying numbers as they were typed; for results without a system of their own."""
     object.__setattr__(result, "_typed_numbers", typed)
     return result
 
 
 class _Reading:
-    """A result as it is read: it works everything out itself, with exact numbers; what it gives has decimals again.
+    """A view of a result for its display: the result computes with exact numbers, and the view gives them as decimals.
 
-    Long fractions are rounded then. So what writes lines must not decide anything with the expressions it reads here: a
-    verdict is a public attribute or property of the result, which is worked out with exact numbers.
+    Long fractions are rounded in it. So methods that write lines must not decide anything with these expressions: a verdict
+    is a public attribute or property of the result, which is computed with exact numbers.
     """
 
     def __init__(self, result: Any, typed: Typed):
@@ -87,13 +87,13 @@ class _Reading:
 
     def __getattr__(self, name: str) -> Any:
         stated = getattr(type(self._result), name, None)
-        if name.startswith("_") and isinstance(stated, FunctionType):  # writes lines: with the numbers that are read
+        if name.startswith("_") and isinstance(stated, FunctionType):  # computes lines with the displayed numbers
             return MethodType(stated, self)
         return _decimals(getattr(self._result, name), self._numbers)
 
 
 def _decimals(value: Any, typed: Typed) -> Any:
-    """Values in which numbers that stem from typed decimals are decimals."""
+    """Values with typed decimals restored."""
     if isinstance(value, sympy.Basic | sympy.MatrixBase):
         return decimal(value, typed)
     if isinstance(value, Table):
@@ -132,7 +132,7 @@ def _cell(value: Any) -> str:
 
 
 def _pretty(formula: Any) -> str:
-    """One line as it would be typed; where that is long or a matrix, as it would be written."""
+    """One line of plain text; SymPy's two-dimensional form where that is long or a matrix."""
     line = f"{text(formula.lhs)} = {text(formula.rhs)}" if isinstance(formula, sympy.Equality) else text(formula)
     if not isinstance(formula, sympy.MatrixBase) and len(line) <= 100:
         return line
@@ -152,7 +152,7 @@ def _markdown(part: Part) -> str:
 
 
 def _inline(value: Any) -> str:
-    """In a Markdown table, where a bar would end the cell."""
+    """The form for a Markdown table, in which a bar ends the cell."""
     if isinstance(value, sympy.Basic | sympy.MatrixBase):
         return f"${sympy.latex(value)}$".replace("|", r"\vert ")
     return _cell(value).replace("|", r"\|")

@@ -9,11 +9,11 @@ if TYPE_CHECKING:
 
 
 LONGEST = 2000
-"""Characters of a line of a message; of a longer one the beginning and the end are given."""
+"""Most characters of a line of a message; longer lines are cut in the middle."""
 
 
 def shortened(message: str) -> str:
-    """A message without the middle of its long lines: expressions and arrays that were given may be of any length.
+    """A message with its long lines cut in the middle: expressions and arrays in it may be of any length.
 
     The end is kept because it says what to do.
     """
@@ -54,7 +54,7 @@ class SimulationError(DalembertError, RuntimeError):
         self.trajectory = trajectory
 
     def __reduce__(self) -> tuple[type[SimulationError], tuple[str, Trajectory]]:
-        """An error of a worker process arrives with its trajectory."""
+        """Pickled with its trajectory, for errors in worker processes."""
         return type(self), (str(self), self.trajectory)
 
 
@@ -70,7 +70,7 @@ PRINTED = 2000
 
 
 def told(given: Any, most: int = 120) -> str:
-    """What was given, for a message: cut to `most` characters with its length told; its type where it cannot be printed."""
+    """A given value, for a message: cut to `most` characters, with its length; its type where it cannot be printed."""
     if _is_long(given):
         return f"<{type(given).__name__} of more than {PRINTED} parts>"
     try:

@@ -1,9 +1,9 @@
-"""Where numbers enter: what people give becomes doubles here, or is refused with the reason.
+"""Input of numbers: given values are converted to doubles here, or refused with the reason.
 
 A number is an int, a float, a fraction, a decimal, a NumPy number or a SymPy constant; an array is a list, a tuple or an
-array of these, in any byte order and precision. Whatever has a value other than a real number is refused: texts, truth
-values, dates, complex numbers (with imaginary part zero too), quantities with a unit, masked entries; and numbers that no
-double is near to. NaN and infinity pass: the functions that need finite numbers say so.
+array of these, in any byte order and precision. Everything else is refused: texts, truth
+values, dates, complex numbers (with imaginary part zero too), quantities with a unit, masked entries; and numbers
+outside the range of doubles. NaN and infinity pass: the functions that need finite numbers say so.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ def _because(why: _NoNumberError) -> str:
 def whole(
     given: Any, role: str, error: type[DalembertError], *, least: int = 0, expected: str = "", most: int = MOST
 ) -> int:
-    """A whole number; 3.0 is none."""
+    """A whole number; 3.0 is refused."""
     expected = expected or f"give a whole number from {least}"
     if not is_whole(given):
         raise error(f"{role} = {told(given)}: {expected}.")
@@ -91,7 +91,7 @@ def whole(
 
 
 def is_whole(given: Any) -> bool:
-    """Whether something is a whole number: 3.0, True and NumPy's time intervals are none."""
+    """Whether something is a whole number: 3.0, True and NumPy's time intervals are not."""
     if isinstance(given, bool) or not isinstance(given, numbers.Integral | sympy.Integer):
         return False
     return getattr(getattr(given, "dtype", None), "kind", "i") in "iu"
@@ -191,7 +191,9 @@ def _array(given: Any) -> NDArray[Any]:
             raise _NoNumberError("it has masked entries, which have no value; fill them, or leave them out")
         raw = np.asarray(given)
         if isinstance(given, list | tuple) and (raw.dtype.kind not in "iuf" or any(map(_is_truth, given))):
-            raw = np.asarray(given, dtype=object)  # one text makes texts of all numbers in a list
+            raw = np.asarray(
+                given, dtype=object
+            )  # NumPy converts all numbers of a list to texts if one entry is a text
     except (TypeError, ValueError, RecursionError, OverflowError) as why:
         raise _NoNumberError(_ragged(why)) from None
     return _doubles(raw)

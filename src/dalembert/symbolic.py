@@ -1,13 +1,13 @@
-"""SymEngine underneath SymPy.
+"""Conversion between SymPy and SymEngine, and the operations that use SymEngine.
 
-SymPy is what people write and read; differentiation and substitution on the way to numbers run on SymEngine, about a
-hundred times faster. A symbol is identified by its name on both sides (see `model.coordinates`).
+Users write and read SymPy; differentiation and substitution for numerical code use SymEngine, which is about a hundred
+times faster. A symbol is identified by its name on both sides (see `model.coordinates`).
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from functools import lru_cache
 from operator import itemgetter
 from typing import Any
@@ -15,19 +15,15 @@ from typing import Any
 import sympy
 from sympy import ITE, Abs, And, Heaviside, Max, Min, Not, Or, sign
 
-Fast = Any
-"""A SymEngine expression."""
-
-Vector = Any
-"""A column of SymEngine expressions, with the arithmetic of vectors."""
-
+from .symengine_types import Fast as Fast  # noqa: PLC0414  (re-exported)
+from .symengine_types import Vector as Vector  # noqa: PLC0414
 
 KINKS = (Abs, sign, Max, Min, Heaviside)
 """Functions that become Piecewise, whose derivative both SymPy and SymEngine know."""
 
 
 def _branches(kink: Any, args: Sequence[Fast]) -> Fast:
-    """A kink as Piecewise, of arguments that are converted already."""
+    """A kink as Piecewise; the arguments are already converted."""
     import symengine
 
     if isinstance(kink, Max | Min):
@@ -41,7 +37,7 @@ def _branches(kink: Any, args: Sequence[Fast]) -> Fast:
 
 
 def _extreme(args: Sequence[Fast], relation: Any) -> Fast:
-    """The largest or smallest, by halves: one after the other would be nested as deeply as there are arguments."""
+    """The largest or smallest, by halves: the depth of nesting is then logarithmic in the number of arguments."""
     import symengine
 
     if len(args) == 1:
@@ -55,12 +51,16 @@ def fast(expression: Any) -> Fast:
     """The SymEngine form of a SymPy expression; of a text, the symbol of that name."""
     import symengine
 
+    found: Fast
     if isinstance(expression, symengine.Basic):
-        return expression
+        found = expression
+        return found
     if isinstance(expression, str):
-        return symengine.Symbol(expression)
+        found = symengine.Symbol(expression)
+        return found
     if isinstance(expression, sympy.Symbol) and not isinstance(expression, sympy.Dummy):
-        return symengine.Symbol(expression.name)
+        found = symengine.Symbol(expression.name)
+        return found
     try:
         return _converted(expression) if isinstance(expression, sympy.Basic) else symengine.sympify(expression)
     except symengine.SympifyError as error:
@@ -69,8 +69,8 @@ def fast(expression: Any) -> Fast:
 
 @lru_cache(maxsize=1024)
 def _converted(expression: sympy.Basic) -> Fast:
-    """Kinks are converted from the inside out, each with symbols for those within it. SymPy is not asked about branches:
-    it would fold nested ones and search for their signs, which takes hours where there are many.
+    """Kinks are converted from the inside out, each with symbols for those within it. SymPy does not
+    convert branches: it folds nested ones and searches for their signs, which takes hours where there are many.
     """
     import symengine
 
@@ -189,13 +189,14 @@ def vector(entries: Sequence[Any]) -> Vector:
     """A column vector of SymEngine expressions."""
     import symengine
 
-    return symengine.DenseMatrix(len(entries), 1, [fast(e) for e in entries])
+    column: Vector = symengine.DenseMatrix(len(entries), 1, [fast(e) for e in entries])
+    return column
 
 
 def substitute(expression: Fast, replacements: Mapping[Any, Any]) -> Fast:
     """Replace symbols by expressions, all at once."""
     e, table = fast(expression), replacements
-    if len(table) > MANY:  # what does not occur need not be converted
+    if len(table) > MANY:  # symbols that do not occur are not converted
         names = {None, *(s.name for s in e.free_symbols)}
         table = {a: b for a, b in table.items() if (a if isinstance(a, str) else getattr(a, "name", None)) in names}
     return e.subs({fast(a): fast(b) for a, b in table.items()})
@@ -247,10 +248,10 @@ def partials(expressions: Iterable[Fast], variables: Sequence[Any]) -> dict[tupl
 
 
 MANY = 32
-"""More symbols than this are not expected in every term of a sum, nor in every expression: those that occur are looked for."""
+"""With more symbols than this, the ones that occur in each term or expression are selected first."""
 
 
-def _slopes(e: Fast, symbols: Collection[Fast]) -> dict[Fast, Fast]:
+def _slopes(e: Fast, symbols: Set[Fast]) -> dict[Fast, Fast]:
     """The derivatives by some symbols, all of which occur."""
     import symengine
 
@@ -306,10 +307,10 @@ def number(expression: Fast, values: Mapping[str, float]) -> float:
 
 
 def magnitude(e: Fast) -> Fast:
-    """The size of the terms an expression is made of: what its rounding errors are proportional to.
+    """The sum of the absolute values of the terms of an expression, to which its rounding errors are proportional.
 
-    To first order: of a product of sums, or a power of one, one sum at a time is taken by its terms and the others by their
-    values, since where all of them cancel it is their values that the error of one is multiplied by.
+    To first order: of a product of sums, or a power of one, one sum at a time is replaced by the size of its terms and the
+    others keep their values, because the error of one factor is multiplied by the values of the others.
     """
     import symengine
 
@@ -330,7 +331,7 @@ def _has_terms(factor: Fast) -> bool:
 
 
 def numpy_function(arguments: Sequence[Any], expressions: Any, cse: bool = False) -> Any:
-    """The function of arrays that SymPy writes for an expression, a matrix or a list; arguments may be in groups.
+    """SymPy's NumPy function for an expression, a matrix or a list; arguments may be in groups.
 
     The symbols are replaced by others, because SymPy writes a parameter called pi, or sin, like the constant or the function.
     Integers beyond 64 bits are replaced by doubles, because arrays times such an integer are arrays of objects.

@@ -21,7 +21,8 @@ MECHANICS = {"model", "model/bodies", "theory", "theory/motion"}
 ALLOWED = {
     "errors": set(),
     "numbers": set(),
-    "symbolic": set(),
+    "symengine_types": set(),
+    "symbolic": {"symengine_types"},
     "decide": set(),
     "display": set(),
     "waist": set(),

@@ -49,10 +49,10 @@ def test_no_arrow_is_allowed_that_nobody_uses():
     assert not unused, "take these out of ALLOWED and of docs/architecture.md"
 
 
-def test_what_every_room_may_import_sees_only_itself():
+def test_what_every_room_may_import_sees_nothing_else():
     for a, b in imports():
         if room(a) in COMMON:
-            assert room(b) in COMMON
+            assert room(b) in COMMON | ALLOWED[room(a)]
 
 
 def test_the_page_has_the_doors_of_the_test():
@@ -78,7 +78,7 @@ def test_every_module_is_named_in_the_paragraph_of_its_room():
 
 
 def test_control_a_module_that_is_not_named_is_seen():
-    assert unnamed(PAGE.replace("`principle`", "`principal`")) == ["model/principle"]
+    assert set(unnamed(PAGE.replace("`principle`", "`principal`"))) - set(unnamed(PAGE)) == {"model/principle"}
 
 
 def strangers(text):

@@ -31,7 +31,7 @@ _ROUNDING = 2.0**-50
 """The relative error of a float that was computed: a few units in the last place."""
 
 POINT_BITS = 240
-"""To how many bits a point on a constraint set is known: what Newton's method leaves over is within its balls."""
+"""Bits to which a point on a constraint set is known: its balls contain the residual of Newton's method."""
 
 
 @contextmanager
@@ -50,7 +50,7 @@ def precise() -> Iterator[Any]:
 def ball(number: float | int | Fraction) -> Ball:
     """A number exactly, or to the working precision. A float of up to fifteen digits means the decimal it prints as.
 
-    A float that needs more digits is the result of a computation: its last digits are rounding, and its ball holds them.
+    A float that needs more digits is the result of a computation: its last digits are rounding error, which its ball contains.
     """
     import flint
 
@@ -63,7 +63,7 @@ def ball(number: float | int | Fraction) -> Ball:
 
 
 def widened(center: Ball) -> Ball:
-    """The ball around a midpoint that stands for a number known to POINT_BITS."""
+    """The ball of a number known to POINT_BITS, around its midpoint."""
     import flint
 
     middle = center.mid()
@@ -151,13 +151,13 @@ def _power(base: Fast, exponent: Fast, known: dict[Fast, Ball]) -> Ball:
     if exponent.is_Integer:
         return b ** int(exponent)
     if exponent.is_Rational and int(exponent.q) == 2:
-        # a root at zero: the ball of an argument that is not negative but for its error bound
+        # square root near zero: the argument is nonnegative up to its error bound
         return b.nonnegative_part().sqrt() ** int(exponent.p) if b.contains(0) else b.sqrt() ** int(exponent.p)
     return b**p
 
 
 def _branch(args: Sequence[Fast], known: dict[Fast, Ball]) -> Ball:
-    """The value of the first branch whose condition holds; not a number where that cannot be told."""
+    """The value of the first branch whose condition holds; not a number where that is undecided."""
     import flint
 
     for expression, condition in zip(args[::2], args[1::2], strict=True):

@@ -1,4 +1,4 @@
-"""Searches that cannot hang: a budget counts attempts, limits single calls in time, and remembers what was tried."""
+"""Bounded searches: a budget counts attempts, limits the time of single calls, and records what was tried."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ Result = TypeVar("Result")
 
 
 class BudgetSpentError(Exception):
-    """Raised inside a search when its budget is spent; whoever began the search says what had been tried."""
+    """Raised inside a search when its budget is spent; the caller of the search reports what was tried."""
 
 
 class Budget:
-    """What a search may spend.
+    """The limits of a search.
 
     attempts:  how many candidates or operations it may try in all
     seconds:   how long one call into computer algebra may take (integration, solving), where that cannot be counted
 
-    A search interrupted from the keyboard raises KeyboardInterrupt: its result would give a wrong reason for what is missing.
-    Those that say in their result that they were interrupted keep what was found so far.
+    A search interrupted from the keyboard raises KeyboardInterrupt, because its result would give a wrong reason for what is
+    missing. Searches that report the interruption in their result return what was found so far.
     """
 
     def __init__(self, attempts: int = 10_000, seconds: float = 5.0):
@@ -33,7 +33,7 @@ class Budget:
         self._spent = 0
 
     def spend(self, what: str = "", amount: int = 1) -> None:
-        """Count an attempt; `what` is remembered for the report."""
+        """Count an attempt; `what` is recorded for the report."""
         if what:
             self.tried.append(what)
         self._spent += amount
@@ -60,10 +60,10 @@ class Budget:
 
 
 def _limited(seconds: float, function: Callable[..., Result], *args: Any, **options: Any) -> Result:
-    """Call with a limit of time, in any thread: another thread watches the clock and raises an exception in this one.
+    """Call with a time limit, in any thread: a watcher thread raises an exception in this one.
 
-    `over` is set by a plain assignment, before which no exception can arrive once the call has ended; from then on none is
-    raised, and one that has not arrived yet is let arrive.
+    `over` is set by a plain assignment, so that no exception can arrive between the end of the call and it; after that none
+    is raised, and a pending one is received here.
     """
     limit = _Limit(threading.get_ident(), monotonic() + seconds)
     try:
@@ -83,12 +83,12 @@ def _limited(seconds: float, function: Callable[..., Result], *args: Any, **opti
 
 
 class _TimeIsUpError(BudgetSpentError):
-    """Raised by the thread that watches; a call within a limited call, whose own limit is not reached, lets it pass."""
+    """Raised by the watcher thread; an inner limited call whose own limit is not reached passes it on."""
 
 
 @dataclass
 class _Limit:
-    """The time at which a call in some thread is to end."""
+    """The deadline of a call in a thread."""
 
     thread: int
     deadline: float
@@ -99,11 +99,11 @@ class _Limit:
 _LOCK = threading.Lock()
 _LIMITS: list[_Limit] = []
 _TICK, _AGAIN = 0.02, 0.1
-"""Seconds between looks at the clock; seconds after which a call that goes on is stopped again."""
+"""Seconds between checks of the clock; seconds after which the exception is raised again in a call that continues."""
 
 
 def _watch(limit: _Limit) -> None:
-    """Have a call watched. The thread that watches ends when there is nothing to watch."""
+    """Register a deadline. The watcher thread ends when there are none."""
     with _LOCK:
         _LIMITS.append(limit)
         if len(_LIMITS) == 1:
@@ -111,9 +111,9 @@ def _watch(limit: _Limit) -> None:
 
 
 def _look() -> None:
-    """Raise an exception in every thread whose call goes on beyond its limit.
+    """Raise an exception in every thread whose call is past its deadline.
 
-    Again and again, because an exception raised while garbage is collected, or caught by somebody else, is lost.
+    Repeatedly, because an exception raised during garbage collection, or caught by other code, is lost.
     """
     while True:
         sleep(_TICK)
@@ -133,9 +133,9 @@ def _raise_in(thread: int, kind: type[BaseException]) -> None:
 
 
 def _let_arrive(thread: int) -> None:
-    """Let an exception that may be on its way to this thread arrive here.
+    """Receive an exception that may be pending in this thread.
 
-    Taking it back leaves CPython 3.11 looking for it: under a profiler or a tracer the next call would hang.
+    Cancelling it leaves CPython 3.11 with the pending flag set: under a profiler or a tracer the next call would hang.
     """
     try:
         _raise_in(thread, _TimeIsUpError)

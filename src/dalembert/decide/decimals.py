@@ -1,9 +1,9 @@
-"""Decimals mean what they say: 9.81 is 981/100 wherever something is decided or solved, and prints as 9.81.
+"""Exact decimals: 9.81 is 981/100 in all decisions and solutions, and prints as 9.81.
 
-`exact` is the one way from decimals to rational numbers. It takes the shortest decimal that reads back to the same
-floating-point number, which is what a person typed. `decimal` is the way back, for reading: it needs to know which
-decimals were typed (`Typed`), since 2/5 may have been a fraction all along. Rational numbers that come out of
-a computation in floating point, with rounding errors, are recovered in `rationals`.
+`exact` converts decimals to rational numbers. It takes the shortest decimal that reads back to the same floating-point
+number, which is what was typed. `decimal` converts back for display; it needs the decimals that were typed (`Typed`),
+since 2/5 may have been typed as a fraction. Rational numbers that result from a computation in floating point, with
+rounding errors, are recovered in `rationals`.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ LEAST = 1e-300
 """Doubles below this have fewer digits than others."""
 
 SHORT, LAST_BITS = 12, 4
-"""Of a decimal with up to so many digits the last bits, so many units of the last place, may come from arithmetic."""
+"""A decimal of up to so many digits may differ from its double by so many units in the last place, from arithmetic."""
 
 DIGITS = 15
 """Integers of more digits, and fractions whose numerator or denominator has more, are printed as decimals."""
@@ -36,10 +36,10 @@ def exact(given: Any) -> Any:
 
 
 def stated(given: Any) -> Any:
-    """The same of an expression that a person states, in which SymPy may have multiplied and added decimals.
+    """The same for an expression as stated, in which SymPy may have multiplied and added decimals.
 
-    0.1*x + 0.2*x has become 0.30000000000000004*x. A double that is a decimal of up to twelve digits but for the last
-    bits, as arithmetic leaves them, stands for that decimal, as which SymPy prints it.
+    SymPy makes 0.1*x + 0.2*x into 0.30000000000000004*x. A double that differs from a decimal of up to twelve digits only in
+    the last bits stands for that decimal, which is also how SymPy prints it.
     """
     return _replaced(given, _meant)
 
@@ -56,7 +56,7 @@ def _replaced(given: Any, fraction: Callable[[Float], Rational]) -> Any:
 
 
 def rewritten(e: Any, number: Callable[[Any, bool], Any], kept: Callable[[Any], bool] = lambda part: False) -> Any:
-    """An expression with every number replaced but in what is kept; `number` is told whether it stands in an exponent."""
+    """An expression with every number replaced except inside kept parts; `number` receives whether it is in an exponent."""
     known: dict[tuple[Any, bool], Any] = {}
 
     def walk(e: Any, exponent: bool) -> Any:
@@ -77,7 +77,7 @@ def rewritten(e: Any, number: Callable[[Any, bool], Any], kept: Callable[[Any], 
 
 @lru_cache(maxsize=4096)
 def _read(f: Float) -> Rational:
-    """The shortest decimal that a number of SymPy is nearest to among the numbers of its precision."""
+    """The shortest decimal that rounds to a SymPy number at its precision."""
     from mpmath.libmp import from_str, prec_to_dps, round_nearest, to_str
 
     if _is_double(f):
@@ -123,9 +123,9 @@ class Typed:
         return Typed(decimals, (self.fractions | other.fractions) - decimals)
 
     def covers(self, r: Rational) -> bool:
-        """Whether a number stems from decimals: it is one of them, or it ends in tenths as nothing else does.
+        """Whether a number comes from decimals: it is one of them, or a finite decimal whose denominator has a factor 5.
 
-        1/2 and 3/4 come up by themselves; so of halves and quarters only those count that are a decimal times a power of 2.
+        1/2 and 3/4 also arise in derivations; so halves and quarters count only if they are a decimal times a power of 2.
         """
         if not self.decimals or abs(r) in self.fractions:
             return False
@@ -136,7 +136,7 @@ class Typed:
         return r.q % 5 == 0 or any(_odd(r) == _odd(d) != 1 for d in self.decimals if not d.is_Integer)
 
     def has_exponent(self, r: Rational) -> bool:
-        """Whether a power was typed with this exponent, or one that differentiation makes it from."""
+        """Whether a power was typed with this exponent, or with one that becomes it by differentiation."""
         return r.q > 2 and any(abs(r + n) in self.decimals for n in range(-3, 4))
 
 
@@ -144,7 +144,7 @@ PLAIN = Typed()
 
 
 def decimal(given: Any, typed: Typed) -> Any:
-    """What is read: numbers that stem from typed decimals as decimals, 981/200 as 4.905; all others as they are."""
+    """The displayed form: numbers that come from typed decimals as decimals, 981/200 as 4.905; all others unchanged."""
     if not typed.decimals:
         return given
     if isinstance(given, sympy.MatrixBase):
@@ -156,19 +156,19 @@ def decimal(given: Any, typed: Typed) -> Any:
         plain = not r.is_Rational or (exponent and not typed.has_exponent(r)) or not typed.covers(r)
         return r if plain else _written(r, typed)
 
-    # cos(981/100) stays: with a decimal in it SymPy would put its value in its place, to sixteen digits.
+    # cos(981/100) is unchanged: with a decimal argument SymPy would evaluate it to sixteen digits.
     return rewritten(
         _restored(_evaluated(given)), number, lambda part: isinstance(part, Expr) and not part.free_symbols
     )
 
 
 def _evaluated(e: Any) -> Any:
-    """Numbers made of long integers, such as roots of them, by their values: nobody reads these, and numpy has none."""
+    """Numbers made of long integers, such as their roots, by value: they are unreadable, and NumPy has no such integers."""
     if not isinstance(e, sympy.Basic) or not e.args:
         return e
     if isinstance(e, Expr) and not e.free_symbols:
         return e.evalf(17) if any(map(_is_long, e.atoms(Rational))) else e
-    if isinstance(e, sympy.Add):  # what belongs together is evaluated together: it may cancel
+    if isinstance(e, sympy.Add):  # terms are evaluated together, because they may cancel
         constant, rest = e.as_independent(*e.free_symbols, as_Add=True)
         return _evaluated(constant) + sympy.Add(*map(_evaluated, rest.args if rest.is_Add else (rest,)))
     args = [_evaluated(a) for a in e.args]
@@ -177,7 +177,7 @@ def _evaluated(e: Any) -> Any:
 
 
 def _restored(e: Any) -> Any:
-    """Products in which a denominator was cleared, (100 x + 981 y)/100, as they were before: x + 9.81 y."""
+    """Products with a cleared denominator, (100 x + 981 y)/100, in their original form: x + 9.81 y."""
 
     def distributed(*factors: Any) -> Any:
         whole = sympy.Mul(*factors)
@@ -192,12 +192,12 @@ def _restored(e: Any) -> Any:
 
 
 def text(e: Any) -> str:
-    """An expression as one line, decimals without the zeros behind them: 9.81, not 9.81000000000000."""
+    """An expression as one line, decimals without trailing zeros: 9.81, not 9.81000000000000."""
     return str(sympy.sstr(e, full_prec=False))
 
 
 def quotient(given: Expr, typed: Typed) -> Expr:
-    """The same of a fraction that was cancelled: integers common to its denominator go into the decimals above it."""
+    """The same for a cancelled fraction: integer factors of its denominator are divided into the decimals of the numerator."""
     if not typed.decimals:
         return given
     above, below = sympy.fraction(given)
@@ -214,7 +214,7 @@ def _written(r: Rational, typed: Typed) -> Expr:
 
 
 def _is_long(r: Rational) -> bool:
-    return max(abs(r.p), r.q) >= 10**DIGITS
+    return bool(max(abs(r.p), r.q) >= 10**DIGITS)
 
 
 def _odd(r: Rational) -> int:

@@ -13,7 +13,7 @@ from . import balls
 from .balls import Ball, Point
 
 _CLEAR = 1e-6
-"""The part of a column that others do not account for, in units of the column, that floating point is believed."""
+"""The relative remainder of a column after projection on others above which floating point is trusted."""
 
 SWEEPS = 2
 """How often unknowns that may be zero are sought again in all equations."""
@@ -113,7 +113,7 @@ def kernel(grid: Grid, width: int) -> list[dict[int, Ball]]:
 
 def _balanced(grid: Grid, width: int) -> tuple[list[list[Ball]], list[Ball]]:
     """A matrix with rows and columns multiplied by numbers, so that the largest entry of each is one; and the sizes of
-    its columns. Rows and columns that are zero stay as they are: their midpoints are rounding and no measure of size."""
+    its columns. Rows and columns that are zero stay as they are: their midpoints are rounding errors, not sizes."""
     import flint
 
     def largest(entries: Iterable[Ball]) -> Ball:

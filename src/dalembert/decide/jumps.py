@@ -1,6 +1,6 @@
 """Where an expression jumps: boundaries between its branches on whose two sides it has different limits.
 
-A derivative, taken branch by branch, does not see a jump. So a quantity whose rate is zero in every branch is constant only if
+Derivatives taken branch by branch do not detect jumps. So a quantity whose rate is zero in every branch is constant only if
 it has no jumps either.
 """
 
@@ -17,7 +17,7 @@ from .sample import boundaries, drawn, in_branches, projected
 from .scale import natural_scales
 
 _NEAR, _NEARER = 60, 90
-"""The two sides are looked at these many bits from the boundary."""
+"""Distances from the boundary, in bits, at which the two sides are evaluated."""
 
 _STARTS = 6
 
@@ -25,7 +25,7 @@ _STARTS = 6
 def jumps(expression: Any, moving: Iterable[Any], scales: Mapping[str, float] | None = None) -> list[Fast]:
     """The boundaries, crossed by changing one of the `moving` symbols, across which an expression jumps.
 
-    With a difference that does not become smaller as the boundary is approached, it is a jump, whatever the units are.
+    A difference that does not decrease as the boundary is approached is a jump, in any units.
     """
     e = fast(expression)
     edges = boundaries([e])

@@ -1,4 +1,4 @@
-"""Fractions recovered from numbers: from floating point, and from balls, which tell more."""
+"""Fractions recovered from numbers: from floating point, and from balls, which have error bounds."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from . import balls
 from .balls import Ball
 
 _SPARE = 40
-"""Bits by which a ball must be narrower than the length of a fraction in it for that to be no coincidence."""
+"""Bits by which a ball must be narrower than a fraction in it is long, so that the match is not a coincidence."""
 
 
 def certain(value: float) -> Fraction | None:
-    """The fraction that a number with eleven right digits is, if it is so short that these tell it from all others."""
+    """The fraction equal to a number with eleven correct digits, if these determine it uniquely."""
     found = Fraction(value).limit_denominator(max(1, int((1e9 / abs(value)) ** 0.5)))
     short = abs(found.numerator) * found.denominator <= 1e9
     return found if short and abs(float(found) - value) <= 1e-11 * abs(value) else None

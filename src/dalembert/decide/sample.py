@@ -1,6 +1,6 @@
-"""Points to decide things at: at the scale of the expressions, over some decades around it, in every branch.
+"""Sample points for decisions: at the scale of the expressions, over some decades around it, in every branch.
 
-This is the one place where random points are drawn. They are always the same points for the same expressions.
+All random points are drawn here. The same expressions always get the same points.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from .elimination import independent
 from .scale import natural_scales
 
 _NEAR = (0.2, 1e-3, 1e-7)
-"""How far from a boundary its sides are looked at: branches may be narrow."""
+"""Distances from a boundary at which its sides are sampled: branches may be narrow."""
 
 _FAR = 2.0**60
-"""Newton's method has run away when it is so many scales from where it began."""
+"""Newton's method counts as divergent at so many scales from its start."""
 
 
 def drawn(
@@ -131,7 +131,7 @@ def in_branches(
     kinks: Sequence[Fast], at: Mapping[str, float], scales: Mapping[str, float], rng: random.Random,
     moved: Sequence[str] | None = None,
 ) -> dict[str, float]:  # fmt: skip
-    """A point on a side of every boundary that is chosen at random: some branches lie behind several boundaries."""
+    """A point on a randomly chosen side of every boundary: some branches are bounded by several boundaries."""
     found = dict(at)
     for kink in rng.sample(list(kinks), len(kinks)):
         sides = list(across(kink, found, scales, rng, moved))[:2]
@@ -144,7 +144,7 @@ _GRID = [*(-d for d in reversed(_DECADES)), 0.0, *_DECADES]
 
 
 def _crossing(kink: Fast, at: Mapping[str, float], name: str, scale: float) -> float | None:
-    """Where a function changes sign along one symbol; looked for over twenty decades of both signs."""
+    """Where a function changes sign along one symbol, searched over twenty decades of both signs."""
     import numpy as np
 
     names, function = _compiled(kink)
@@ -189,8 +189,8 @@ def points_on(
 ) -> list[Point]:  # fmt: skip
     """Points where the functions vanish: random starts, brought there by Newton's method in the `moved` names.
 
-    Where that fails for the values of the `fixed` names that came up, as for a linkage that does not close, those are
-    moved too. The points are at the scale at which the terms of the functions, and of further `balanced` ones, balance.
+    Where that fails for the drawn values of the `fixed` names, as for a linkage that does not close, those are moved
+    too. The points are at the scale at which the terms of the functions, and of further `balanced` ones, balance.
     """
     expressions = [fast(f) for f in functions]
     every = [*moved, *fixed]

@@ -1,7 +1,7 @@
-"""The scale a set of expressions has of its own: for every symbol the size at which the terms balance.
+"""The natural scale of a set of expressions: for every symbol the size at which the terms balance.
 
 Terms of a sum are to be of one size, arguments of transcendental functions of size one, and the two sides of a comparison of
-one size. In logarithms these are linear equations; they are solved by least squares, and what they leave open is one. A
+one size. In logarithms these are linear equations; they are solved by least squares, and undetermined scales are one. A
 change of units shifts the solution by just that change, so states drawn at this scale are the same states in all units.
 """
 
@@ -17,7 +17,7 @@ Row = dict[Any, float]
 """A linear form in the logarithms of the scales; the key None holds the constant."""
 
 PLAIN = 64.0
-"""Numbers up to this factor from one need no scale: states of size one show every term."""
+"""Numbers within this factor of one need no scale: at states of size one no term is negligible."""
 
 
 def natural_scales(
@@ -74,7 +74,7 @@ class _Balance:
         self._sums = 0
 
     def size(self, e: Fast) -> Row | None:
-        """The size of an expression; None if it is zero or says nothing."""
+        """The size of an expression; None if it is zero or gives no information."""
         if e not in self._known:
             self._known[e] = self._found(e)
         return self._known[e]
@@ -102,7 +102,7 @@ class _Balance:
         if kind == "atan2":
             self.equal([self.size(a) for a in e.args])
             return {}
-        for argument in e.args:  # sines, exponentials, logarithms: pure numbers of pure numbers
+        for argument in e.args:  # sines, exponentials, logarithms: dimensionless values of dimensionless arguments
             self._one(self.size(argument))
         return {}
 
@@ -124,7 +124,7 @@ class _Balance:
             self.equal([self.size(a) for a in condition.args])
 
     def equal(self, sizes: Sequence[Row | None]) -> Row | None:
-        """Ask that all sizes are the same, and return that."""
+        """Require that all sizes are equal, and return the common size."""
         told = [s for s in sizes if s is not None]
         if len(told) <= 1:
             return told[0] if told else None
@@ -152,7 +152,7 @@ class _Balance:
                     right[i] = -c
                 else:
                     matrix[i, keys[k]] = c
-        # A faint pull towards one decides what the equations leave open.
+        # A small weight towards one determines what the equations leave undetermined.
         normal = matrix.T @ matrix + 1e-9 * np.eye(len(keys))
         found = np.linalg.solve(normal, matrix.T @ right)
         return dict(zip(keys, found, strict=True))

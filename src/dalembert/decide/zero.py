@@ -15,7 +15,7 @@ from .sample import points, points_where
 def vanishes(expression: Any, samples: int = 3) -> bool:
     """Whether an expression is zero: at random points of its own scale and in each of its branches.
 
-    A value that is not zero is a proof that it does not vanish. Points where it has no value say nothing.
+    A value that is not zero is a proof that it does not vanish. Points where it has no value are ignored.
     """
     e = fast(expression)
     if e == 0:

@@ -40,7 +40,7 @@ from .system import DiscreteSystem
 if TYPE_CHECKING:
     from ..run.trajectory import Trajectory
 
-Slots = dict[object, Fast]
+Slots = dict[Any, Fast]
 
 
 def backward_step_map(system: DiscreteSystem) -> StepMap:

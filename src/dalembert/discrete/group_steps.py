@@ -37,7 +37,7 @@ def displaced(q: Sequence[Coordinate], position: Vector, shares: list[list[Fast]
 
     On a line they add up. The frame of a rotation turns between either end and the point.
     """
-    n, moved = len(q), [sum(row) for row in shares]
+    n, moved = len(q), [sum(row, start=fast(0)) for row in shares]
     fractions = fraction_of_step(q, {c: position[i] for i, c in enumerate(q)})
     for R in rotations(q):
         beta, xi = fractions[R.name], [fast(d.at(1)) for d in R.directions]

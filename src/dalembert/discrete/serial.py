@@ -186,15 +186,17 @@ class _SymEngine(Packer):
         """p/q."""
         import symengine
 
-        return symengine.Rational(p, q)
+        number: Fast = symengine.Rational(p, q)
+        return number
 
     def double(self, value: float) -> Fast:
         """A double."""
         import symengine
 
-        return symengine.RealDouble(value)
+        number: Fast = symengine.RealDouble(value)
+        return number
 
-    def symbol(self, data: list[Any]) -> Fast:
+    def symbol(self, data: list[Any]) -> Fast | None:
         """["Symbol", name]."""
         return fast(str(data[1])) if data[0] == "Symbol" else None
 

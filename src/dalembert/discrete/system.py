@@ -371,7 +371,8 @@ def _discrete_forces(system: System, map: Discretisation, force: Sequence[Any]) 
         moved = displaced(q, position, [
             [d * s for d, s in zip(gradient(x, slots), displacements, strict=True)] for x in position
         ])  # fmt: skip
-        return sum(f(position, velocity, instant) * d for f, d in zip(densities, moved[:n], strict=True))
+        works = (f(position, velocity, instant) * d for f, d in zip(densities, moved[:n], strict=True))
+        return sum(works, start=fast(0))
 
     still = dict.fromkeys(displacements, 0)  # otherwise a displacement remains in the branches of kinked forces
     forces = tuple(from_start(substitute(f, still), q) for f in gradient(_applied(map, work, whole), displacements))

@@ -108,7 +108,7 @@ def plate_hung_from_trolley() -> Example:
     """L = M x.dot^2/2 + m (x.dot^2 + l^2 theta.dot^2 + 2 l x.dot theta.dot cos(theta))/2 + m g l cos(theta).
 
     The Rayleigh function is c x.dot^2/2: a damper holds the trolley. The plate does not turn, since its two rods are
-    parallel. The momentum along x changes by -c times the way, so their sum is conserved.
+    parallel. The momentum along x changes by -c times the displacement, so p_x + c x is conserved.
     """
     x, theta = coordinates("x theta")
     M, m, l, g = parameters("M m l g", positive=True)

@@ -1,4 +1,4 @@
-"""What a gallery system carries besides its `System`."""
+"""The data of a gallery system besides its `System`."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Exact = Callable[[Any, Mapping[str, float], Mapping[str, float]], dict[str, Any]
 
 @dataclass(frozen=True)
 class Example:
-    """A system with default numbers and what is known about it."""
+    """A system with default numbers and its known properties."""
 
     name: str
     system: System

@@ -147,7 +147,7 @@ def _swing(times: Any, parameters: Mapping[str, float], start: Mapping[str, floa
 
     With s = sin(theta/2), c = cos(theta/2), w = theta.dot/(2 omega), s^2 + w^2 is constant. In libration it
     is k^2 < 1, s = k sn and c = dn; in rotation it is above 1, theta/2 is the amplitude; on the separatrix
-    it is 1, s = tanh, the top is never reached. Next to the separatrix the very numbers given decide.
+    it is 1, s = tanh, the top is never reached. Near the separatrix the exact given numbers decide which case holds.
     """
     import numpy as np
 
@@ -191,7 +191,7 @@ def _elliptic(phi: Any, complement: float) -> Any:
 def _amplitude(u: Any, complement: float) -> Any:
     """Jacobi's amplitude am(u | 1 - complement), continuous in u.
 
-    Beyond half a quarter period it goes by K - u: a small complement matters there, and ellipj has lost it.
+    Beyond half a quarter period it is computed from K - u: a small complement matters there, and 1 - complement loses it.
     """
     import numpy as np
     from scipy.special import ellipj, elliprf

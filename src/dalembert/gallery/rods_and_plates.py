@@ -97,7 +97,7 @@ def rod_on_driven_knives() -> Example:
     """L = m (x.dot^2 + y.dot^2) + m l^2 omega^2/4; x.dot cos(omega t) + y.dot sin(omega t) = 0.
 
     Two masses m on a rod that is turned at the rate omega, each on a blade across the rod: neither moves along it. The two
-    blades say the same, so one of them is enough. The middle (x, y) goes round a circle.
+    constraints are the same, so one of them is enough. The middle (x, y) goes round a circle.
     """
     x, y = coordinates("x y")
     m, l = parameters("m l", positive=True)

@@ -190,7 +190,7 @@ def car() -> Example:
 
     x.dot sin(theta) = y.dot cos(theta): the rear wheels do not slip sideways; (x, y) is the middle of the rear axle and
     theta the heading. l theta.dot cos(phi) = (x.dot cos(theta) + y.dot sin(theta)) sin(phi): nor do the front wheels, at
-    the distance l, steered by phi. At each moment there are two ways to go, yet every parking place can be reached.
+    the distance l, steered by phi. At each moment there are two degrees of freedom, yet every configuration can be reached.
     """
     x, y, theta, phi = coordinates("x y theta phi")
     m, I, J, l = parameters("m I J l", positive=True)

@@ -1,4 +1,4 @@
-"""Friction that warms and gas that works: systems with one entropy, after M. J. Bonich."""
+"""Friction that produces heat and gas that does work: systems with one entropy, after M. J. Bonich."""
 
 from __future__ import annotations
 
@@ -193,7 +193,7 @@ def spring_against_gas() -> Example:
 def spring_against_gas_reduced() -> Example:
     """L = m v^2/2 - W(x), W = k (l - x)^2/2 + (3/2) xi A^(-2/3) (l - x)^(-2/3): the gas as a spring, P V^(5/3) = xi.
 
-    The system that is left when the equations of state have been solved; T, P and U follow from x.
+    The system that remains when the equations of state are solved; T, P and U follow from x.
     """
     from sympy import Rational
 

@@ -12,15 +12,15 @@ from .example import Example
 def continuously_variable_transmission() -> Example:
     """L = (xi.dot^2 + x.dot^2 + y.dot^2)/2 + cos(xi) - eps sin(2 xi)/2 - (x^2 + y^2)/2; y.dot + sin(xi) x.dot = 0.
 
-    The driver xi is a pendulum, and nothing acts back on it: the reaction is along (sin(xi), 1) in the plane of x and y.
-    Nor does the reaction do work, so the energy of the driver and the energy of the two springs are conserved each for
-    itself. With v the speed in the direction that the gear leaves free, (x, y, v) turns about the origin:
+    The driver xi is a pendulum, and no force of the springs acts on it: the reaction is along (sin(xi), 1) in the plane
+    of x and y. Nor does the reaction do work, so the energy of the driver and the energy of the two springs are conserved
+    separately. With v the speed in the direction that the gear leaves free, (x, y, v) turns about the origin:
 
         x.dot = v c,   y.dot = -v s,   v.dot = -c x + s y,   (c, s) = (1, sin(xi))/sqrt(1 + sin(xi)^2).
 
-    Reversing all velocities turns motions into motions. The orbit of a driver that swings is mapped to itself so; that of
-    a driver that goes round is not, but for eps = 0 a second map does it: (xi, y, x.dot) -> -(xi, y, x.dot) and t -> -t.
-    The term with eps is even about other angles than the cosine, so it destroys this map.
+    Reversing all velocities turns motions into motions. It maps the orbit of a driver in libration to itself; that of a
+    driver in rotation it does not, but for eps = 0 a second map does: (xi, y, x.dot) -> -(xi, y, x.dot) and t -> -t.
+    The term with eps is even about other angles than the cosine, so it breaks this symmetry.
     """
     xi, x, y = coordinates("xi x y")
     eps = parameters("eps")

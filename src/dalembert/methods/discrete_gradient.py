@@ -143,15 +143,15 @@ class _Line:
         speeds = {x.dot: velocity[i] for i, x in enumerate(q)}
         return {**moved, **speeds, time: fast(time) + fraction * h}
 
-    def at(self, j: int, expression: object) -> Fast:
+    def at(self, j: int, expression: Any) -> Fast:
         """At quadrature node j."""
         return substitute(expression, self.place(self.c[j], self.u[j]))
 
-    def midway(self, expression: object) -> Fast:
+    def midway(self, expression: Any) -> Fast:
         """In the middle, with the step velocity."""
         return substitute(expression, self.place(fast(1) / 2, self.V))
 
-    def mean(self, expression: object) -> Fast:
+    def mean(self, expression: Any) -> Fast:
         """The mean over the quadrature nodes."""
         return sum((self.b[j] * self.at(j, expression) for j in range(len(self.b))), start=fast(0))
 

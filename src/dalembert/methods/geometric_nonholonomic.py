@@ -51,7 +51,7 @@ class GeometricNonholonomic(Method):
         begin, end = [[fast(f"{c.name}.{side}") for c in q] for side in ("begin", "end")]
         place = {c: fast(c) + h * fast(v) for c, v in zip(q, V, strict=True)}
 
-        def at(expression: object, velocity: list[Fast], moved: bool) -> Fast:
+        def at(expression: Any, velocity: list[Fast], moved: bool) -> Fast:
             known = {c.dot: v for c, v in zip(q, velocity, strict=True)} | ({**place, time: t + h} if moved else {})
             return substitute(expression, known)
 

@@ -10,6 +10,7 @@ L = |v|^2/2 - V this is the leapfrog
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from ..discrete.equations import step_momenta, step_velocity
 from ..discrete.maps import left_map, right_map
@@ -58,7 +59,7 @@ class McLachlanPerlmutter(Method):
         place = dict(zip(q, middle, strict=True)) | {c.dot: v for c, v in zip(q, mean, strict=True)}
         place[time] = t + h / 2
 
-        def at_middle(expression: object) -> Fast:
+        def at_middle(expression: Any) -> Fast:
             return substitute(expression, place)
 
         start, p = [fast(c) for c in q], [fast(c.momentum) for c in q]

@@ -27,10 +27,10 @@ from .constraints import Constraint
 from .coordinates import Coordinate, Velocity
 
 LONGEST = 400
-"""Constraints of more operations are taken as they are: factoring them takes long."""
+"""Constraints of more operations are not factored: that takes too long."""
 
 LONG = 20_000
-"""Polynomials that have more terms when they are multiplied out are not looked at as such."""
+"""Polynomials that have more terms when multiplied out are not treated as polynomials."""
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ def branches(expression: Expr, unknowns: Collection[Symbol]) -> tuple[Branch, ..
     if expression.count_ops() > LONGEST:
         return (Branch((expression,), False),)
     exact = expression.xreplace({f: sympy.Rational(str(f)) for f in expression.atoms(sympy.Float)})
-    # The links of a chain have one form with different names: it is taken apart once.
+    # The links of a chain have one form with different names: it is factored once.
     names = sorted(exact.free_symbols, key=lambda s: s.name)
     plain = {s: Symbol(f"s{k:03d}", real=True, positive=s.is_positive) for k, s in enumerate(names)}
     form = exact.xreplace(plain)
@@ -156,7 +156,7 @@ def _sum_of_squares(e: Expr, unknowns: set[Symbol]) -> list[Expr] | None:
 def _squares_completed(e: Expr, unknowns: set[Symbol]) -> list[tuple[Expr, Expr]] | None:
     """A polynomial with numbers for coefficients as a sum of c l^2 (Lagrange), as a quadratic form in some monomials z.
 
-    None if it is no such form. Functions, such as sin(x), count as variables.
+    None if it is not such a form. Functions, such as sin(x), count as variables.
     """
     if e.free_symbols - unknowns or terms_of(e) > LONG:
         return None
@@ -196,7 +196,7 @@ def _diagonal(G: sympy.Matrix, z: sympy.Matrix) -> list[tuple[Expr, Expr]]:
     n = len(z)
     terms: list[tuple[Expr, Expr]] = []
     while not G.is_zero_matrix:
-        # The constant comes last, so that a number besides squares is seen as such.
+        # The constant comes last, so that a number added to squares is recognised.
         pivots = [k for k in (*range(1, n), 0) if G[k, k] != 0]
         if pivots:
             row, c = G[pivots[0], :], G[pivots[0], pivots[0]]
@@ -211,12 +211,12 @@ def _diagonal(G: sympy.Matrix, z: sympy.Matrix) -> list[tuple[Expr, Expr]]:
 
 
 def changes_sign(expression: Expr) -> bool:
-    """Whether an expression has values of both signs: then it vanishes between."""
+    """Whether an expression has values of both signs, and so a zero."""
     return sign_at_samples(expression, (s.name for s in expression.free_symbols if s.is_positive), 60) == 0
 
 
 def only_touches(expression: Expr, unknowns: Collection[Symbol], starts: int = 24) -> bool:
-    """Whether zeros of an expression were found, by steps down to it and then to zeros of its gradient, and all are flat."""
+    """Whether zeros of an expression were found, by descent to it and then to zeros of its gradient, and all are flat."""
     import numpy as np
 
     e = fast(expression)

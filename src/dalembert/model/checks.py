@@ -1,4 +1,4 @@
-"""What is checked when a system is made: symbols, names, independence of constraints, regularity of the inertia."""
+"""Checks at the construction of a system: symbols, names, independence of constraints, regularity of the inertia."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def expression(given: Any, role: str) -> Expr:
 
 
 def _scalar(given: Any) -> Any:
-    """The number or the expression in a NumPy number or an array without axes; None of anything else."""
+    """The number or the expression in a NumPy number or an array without axes; None for anything else."""
     if getattr(given, "shape", None) != () or getattr(given, "mask", False):
         return None
     held = given.item() if hasattr(given, "item") else None
@@ -73,7 +73,7 @@ def _scalar(given: Any) -> Any:
 
 
 def symbols(expr: Expr, known: Iterable[sympy.Symbol], role: str) -> Expr:
-    """The expression with exact numbers, once every symbol of it is known, a parameter or time."""
+    """The expression with exact numbers; refused unless every symbol is known, a parameter or time."""
     known = set(known) | {time}
     for f in sorted(expr.atoms(AppliedUndef, sympy.Derivative), key=str):
         raise ModelError(
@@ -184,9 +184,9 @@ def substituted_constraint(system: System) -> None:
 
 
 def continuous(system: System) -> None:
-    """Check that neither the Lagrangian nor a momentum jumps: impulses act there that no equation of motion contains.
+    """Check that neither the Lagrangian nor a momentum jumps: the equations of motion do not contain the impulses there.
 
-    What only time switches on may jump: that changes the energy, and the motion goes on.
+    Jumps in time alone are allowed: the energy changes, and the motion continues.
     """
     for f in sorted(system.lagrangian.atoms(sympy.floor, sympy.ceiling), key=str):
         raise ModelError(f"{system.name}: {printed(f)} in the Lagrangian jumps. {_IMPULSE}")
@@ -215,7 +215,7 @@ _IMPULSE = (
 def regular(system: System) -> None:
     """Check at sample points that constraints are independent and that accelerations are determined.
 
-    Floating point settles the ordinary case; what looks singular there is looked at again in ball arithmetic.
+    Floating point decides the regular case; what is singular there is checked again in ball arithmetic.
     """
     scales = system_scales(system)
     problem = ""
@@ -231,7 +231,7 @@ def regular(system: System) -> None:
         if rank(_border(*found)) == len(found[0]) + len(found[1]):
             return
         problem = problem or _irregular(system, *found)
-    if problem:  # otherwise it is defined at none of the sample points: the run will say where
+    if problem:  # otherwise it is defined at none of the sample points: a run reports where it is not
         raise ModelError(problem)
 
 
@@ -288,7 +288,7 @@ def _full(matrix: Any) -> bool:
                 return False
             matrix = matrix / size
     with suppress(np.linalg.LinAlgError), np.errstate(all="ignore"):
-        # The least singular value is no smaller than this, which takes a tenth of the time.
+        # A lower bound of the least singular value, computed in a tenth of the time.
         if 1 / np.linalg.norm(np.linalg.inv(matrix)) > FAINT:
             return True
     return int(np.linalg.matrix_rank(matrix, tol=FAINT)) == len(matrix)

@@ -27,7 +27,7 @@ SHORT = 60
 
 @dataclass(frozen=True)
 class Constraint:
-    """One constraint, `expression` = 0; the library decides its kind: holonomic if no velocity occurs in it."""
+    """One constraint, `expression` = 0; holonomic if no velocity occurs in it, kinematic otherwise."""
 
     expression: Expr
     kind: Literal["holonomic", "kinematic"]
@@ -68,8 +68,8 @@ def _slopes(expression: Expr, symbols: Sequence[sympy.Symbol]) -> tuple[Expr, ..
 
 
 def _collected(e: Expr, velocities: set[Velocity]) -> Expr:
-    """Multiplied out where that is short, or where velocities may cancel. Anything else stays as it is, which takes less
-    time and makes shorter code; whether it is zero is decided by value.
+    """Multiplied out where that is short, or where velocities may cancel. Other expressions are left unchanged, which
+    takes less time and makes shorter code; whether they are zero is decided by value.
     """
     if terms_of(e) <= SHORT or e.free_symbols & velocities:
         return expanded(e)
@@ -77,7 +77,7 @@ def _collected(e: Expr, velocities: set[Velocity]) -> Expr:
 
 
 def constraint(expression: Expr, coordinates: Sequence[Coordinate]) -> Constraint:
-    """Classify one constraint and take it apart."""
+    """Classify one constraint and compute its row."""
     places = {*position_symbols(coordinates), *(q.dot for q in coordinates)}
     if not expression.free_symbols & places:
         raise ModelError(
@@ -96,7 +96,7 @@ def constraint(expression: Expr, coordinates: Sequence[Coordinate]) -> Constrain
 
 
 def _continuous(c: Constraint) -> Constraint:
-    """The constraint, unless it jumps: then it has no gradient there."""
+    """The constraint; refused if it jumps, because it has no gradient there."""
     if any(e.has(sympy.DiracDelta) for e in (*c.coefficients, c.drift)):
         raise ModelError(
             f"constraint {printed(c.expression)} = 0 jumps, so it has no gradient there. Write a continuous expression, for "

@@ -1,7 +1,7 @@
 """The symbols a system is written with: coordinates and their derivatives, parameters, time, the step.
 
-Every symbol the library makes itself carries a dot in its name ("x.dot", "multiplier.1"), and a name chosen by a
-person never does. So a name identifies a symbol, which is what the symbolic engine underneath goes by.
+Every symbol made by the library has a dot in its name ("x.dot", "multiplier.1"), and names chosen by users have none.
+So a name identifies a symbol; SymEngine identifies symbols by name.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from .marks import Mark, dotted, indexed, over
 
 @lru_cache(maxsize=4096)
 def _derived(cls: type[Any], name: str) -> Any:
-    """The symbol of that kind and name; asked for so often that making it anew would be felt."""
+    """The symbol of that kind and name; cached: this is on the hot path."""
     return cls(name)
 
 
@@ -35,27 +35,31 @@ class Coordinate(Mark):
     @property
     def owner(self) -> str:
         """The name of the factor of the configuration space that it belongs to: itself."""
-        return self.name
+        return str(self.name)
 
     @property
     def dot(self) -> Velocity:
         """The velocity of this coordinate."""
-        return _derived(Velocity, f"{self.name}.dot")
+        velocity: Velocity = _derived(Velocity, f"{self.name}.dot")
+        return velocity
 
     @property
     def ddot(self) -> Acceleration:
         """The acceleration of this coordinate."""
-        return _derived(Acceleration, f"{self.name}.ddot")
+        acceleration: Acceleration = _derived(Acceleration, f"{self.name}.ddot")
+        return acceleration
 
     @property
     def momentum(self) -> Momentum:
         """The conjugate momentum dL/d(x.dot), as a key of `start` and of a trajectory."""
-        return _derived(Momentum, f"{self.name}.momentum")
+        momentum: Momentum = _derived(Momentum, f"{self.name}.momentum")
+        return momentum
 
     @property
     def displacement(self) -> Displacement:
-        """The virtual displacement of this coordinate, delta x: what a constraint on variations is written with."""
-        return _derived(Displacement, f"{self.name}.displacement")
+        """The virtual displacement of this coordinate, delta x: constraints on variations are written with it."""
+        displacement: Displacement = _derived(Displacement, f"{self.name}.displacement")
+        return displacement
 
     def at(self, slot: Literal[0, 1]) -> Slot:
         """The coordinate at the beginning (0) or the end (1) of a step: a slot of a discrete Lagrangian."""
@@ -64,11 +68,12 @@ class Coordinate(Mark):
                 f"{self.name}.at({told(slot)}): a discrete Lagrangian has two slots. Type {self.name}.at(0) for the "
                 f"beginning of the step or {self.name}.at(1) for its end."
             )
-        return _derived(Slot, f"{self.name}.at({slot})")
+        end: Slot = _derived(Slot, f"{self.name}.at({slot})")
+        return end
 
 
 TURNS = ("turn1", "turn2", "turn3")
-"""How the directions of a rotation R are called: R.turn1, R.turn2, R.turn3."""
+"""Names of the directions of a rotation R: R.turn1, R.turn2, R.turn3."""
 
 
 class Direction(Coordinate):
@@ -82,7 +87,7 @@ class Direction(Coordinate):
     @property
     def owner(self) -> str:
         """The name of the group coordinate."""
-        return self.name.split(".")[0]
+        return str(self.name).split(".")[0]
 
     @property
     def number(self) -> int:
@@ -112,7 +117,7 @@ class _Derived(Mark):
         return Direction(f"{owner}.{rest[0]}") if rest[0] in TURNS else Coordinate(owner)
 
     def _turning(self, latex: str, plain: str) -> tuple[str, str, str] | None:
-        """How a component in the frame of a group coordinate is rendered; None of a line."""
+        """How a component in the frame of a group coordinate is rendered; None for a line."""
         q = self.coordinate
         if not isinstance(q, Direction):
             return None
@@ -160,7 +165,8 @@ class QuasiVelocity(Mark):
     @property
     def dot(self) -> QuasiAcceleration:
         """The rate of this quasi-velocity."""
-        return _derived(QuasiAcceleration, f"{self.name}.dot")
+        rate: QuasiAcceleration = _derived(QuasiAcceleration, f"{self.name}.dot")
+        return rate
 
 
 class QuasiAcceleration(Mark):
@@ -211,7 +217,7 @@ class Slot(_Derived):
 
 
 class StepVelocity(_Derived):
-    """The difference quotient (x1 - x0)/h of a step, `x.step`: what an implicit step solves for."""
+    """The difference quotient (x1 - x0)/h of a step, `x.step`: the unknown of an implicit step."""
 
     __slots__ = ()
 
@@ -309,7 +315,7 @@ def _named(kind: str, names: Any, cls: type[Symbol], assumptions: dict[str, bool
 
 
 def check_name(kind: str, symbol: Symbol) -> None:
-    """Refuse a name that is none, or that something else has. Systems ask too: a symbol can be made without its maker."""
+    """Refuse an invalid name or one already in use. Systems check too: symbols can be made without these functions."""
     is_name = symbol.name.isidentifier() and symbol.name.isascii() and not symbol.name.startswith("_")
     if not is_name and not isinstance(symbol, Letter):
         raise ModelError(

@@ -1,8 +1,8 @@
-"""What a system says about heat: entropies, friction that warms them, heat they receive; and what is checked of it.
+"""The thermal part of a system: entropies, friction that heats bodies, heat they receive; and its checks.
 
     (dL/dS_a) S_a.dot = F_a . v - P_a,        temperature T_a = -dL/dS_a > 0
 
-F_a is the friction that warms body a, P_a the heat it receives. The variations obey (dL/dS_a) dS_a = F_a . dq.
+F_a is the friction that heats body a, P_a the heat it receives. The variations obey (dL/dS_a) dS_a = F_a . dq.
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ def _names(symbols: Sequence[Any]) -> str:
 
 
 def check(system: System) -> None:
-    """What the theory assumes of a thermomechanical system, as far as samples can tell."""
+    """The assumptions of the theory about a thermomechanical system, checked at samples."""
     for S, temperature, row in zip(system.entropies, system.temperatures, system.friction, strict=True):
         if vanishes(temperature):
             idle = "" if not any(row) and not system.heat[system.entropies.index(S)] else ", yet it is heated"
@@ -145,7 +145,7 @@ class Conductor:
 def conductors(
     given: Mapping[tuple[Any, Any], Any] | None, S: Sequence[Entropy], checked: Checked, sign: Callable[[Expr], int]
 ) -> tuple[Conductor, ...]:
-    """Check {(S1, S2): conductance}; (S, T) and (T, S) are two conductors side by side, which make one."""
+    """Check {(S1, S2): conductance}; (S, T) and (T, S) are two parallel conductors, which are added."""
     found: dict[tuple[Any, Any], Expr] = {}
     if not (given is None or isinstance(given, Mapping)):
         raise ModelError(f"conduction: got {told(given)}. Expected {{(S1, S2): conductance}}.")

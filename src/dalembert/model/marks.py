@@ -16,16 +16,16 @@ _OWN = {
     "arcsin": "asin", "arccos": "acos", "arctan": "atan", "arctan2": "atan2", "absolute": "Abs", "fabs": "Abs",
     "maximum": "Max", "fmax": "Max", "minimum": "Min", "fmin": "Min",
 }  # fmt: skip
-"""What functions of NumPy are called here, where the names differ."""
+"""Names of NumPy functions in SymPy, where they differ."""
 
 
 def _is_long(given: Any) -> bool:
-    """Whether something is a number of NumPy of more digits than a double has, or an array of such numbers."""
+    """Whether something is a NumPy number with more digits than a double, or an array of such numbers."""
     return getattr(getattr(given, "dtype", None), "char", "") in ("g", "G")
 
 
 def _entries(given: Any) -> Any:
-    """An array of objects: symbols, and numbers of SymPy instead of NumPy's long ones, which would ask the symbol again."""
+    """An array of objects: symbols, and SymPy numbers instead of NumPy's long ones, which would call __array_ufunc__ again."""
     import numpy as np
 
     made = np.empty(np.shape(given) if _is_long(given) else (), dtype=object)
@@ -33,18 +33,19 @@ def _entries(given: Any) -> Any:
     return made
 
 
-class Mark(Symbol):
-    """A symbol whose rendering is not its name."""
+class Mark(Symbol):  # type: ignore[misc]  # SymPy has no annotations
+    """A symbol that is rendered differently from its name."""
 
     __slots__ = ()
-    _place = 1  # where it stands in a printed product: parameters, coordinates, velocities, accelerations, the rest
+    _place = 1  # its place in a printed product: parameters, coordinates, velocities, accelerations, the rest
 
     @classmethod
     def class_key(cls) -> tuple[int, int, str]:
         return 2, cls._place, cls.__name__
 
     def __new__(cls, name: str, **assumptions: Any) -> Self:
-        return super().__new__(cls, name, **{"real": True, **assumptions})
+        made: Self = super().__new__(cls, name, **{"real": True, **assumptions})
+        return made
 
     def __call__(self, *arguments: Any) -> Any:
         told = ", ".join(map(str, arguments))
@@ -95,4 +96,5 @@ def indexed(name: str, index: str) -> str:
 def over(name: str, mark: str) -> str:
     """The Unicode form of `name` with a combining mark over its first letter."""
     text = pretty_symbol(name)
-    return text[0] + mark + text[1:]
+    marked: str = text[0] + mark + text[1:]
+    return marked

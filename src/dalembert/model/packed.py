@@ -1,7 +1,7 @@
-"""What an expression in a file may be: checked, with bounds, before anything is built from it.
+"""Checks of expressions in files, with bounds, before anything is built from them.
 
 A packed expression is nested lists of names and numbers; `serial` makes and reads it. It is built without evaluating it,
-but whoever differentiates it does: 10**10**10 or gamma(1e7) would compute integers of any length, like terms with long
+but differentiation evaluates it: 10**10**10 or gamma(1e7) would compute integers of any length, like terms with long
 denominators would be added up. So every part without symbols must have a finite value as a double, and the numbers that
 evaluation may compute are estimated beforehand.
 """
@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 from ..errors import ModelError
 
 DEEPEST = 120
-"""Operations inside one another."""
+"""Depth of nested operations."""
 
 LARGEST = 50_000
 """Operations, symbols and numbers of all expressions of a system; SymPy takes some seconds for them."""
@@ -81,14 +81,14 @@ _EVALUATED = 1100
 """Bits of a function of a number that is found to be a whole number: exp(100*log(2)) is."""
 
 _KINKS = ("Abs", "sign", "Heaviside")
-"""Functions that become branches, in which their argument stands three times."""
+"""Functions that become branches, in which their argument occurs three times."""
 
 
 class Part(NamedTuple):
     """What is known of a part of an expression before it is built."""
 
     key: int
-    """The same for parts that are the same, but for the order of terms and factors."""
+    """Equal for parts that are equal up to the order of terms and factors."""
     is_truth: bool = False
     value: float | None = None
     """Of a part without symbols."""
@@ -123,7 +123,7 @@ def parsed(text: str, largest: int = LARGEST) -> Any:
 
 
 class Packed:
-    """Checks the packed expressions of one model, and counts what they have together.
+    """Checks the packed expressions of one model, and counts their operations together.
 
     symbol:   whether [kind, ...] is a symbol that may occur; it raises if it should be one and is not
     is_flat:  whether branches are written value, condition, value, condition, ... (SymEngine) or in pairs (SymPy)

@@ -1,8 +1,8 @@
 """Expressions as nested lists of names and numbers, and back: one text for every library of expressions.
 
-A name stands for a constant or a double in hexadecimal, [p, q] for a fraction, [operation, argument, ...] for the rest. What a
-library calls its operations, and how it makes symbols and numbers, is all that a `Packer` of it says. `packed` checks
-what is read before anything is made of it.
+A name stands for a constant or a double in hexadecimal, [p, q] for a fraction, [operation, argument, ...] for the rest. A
+`Packer` of a library has the names of its operations and makes its symbols and numbers. `packed` checks data that are read
+before anything is built from them.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ class Packer(ABC):
     """Packs the expressions of one library.
 
     constants:   by the names of their classes
-    operations:  what makes an expression of its arguments, by the names of the classes of what is made
+    operations:  the constructors of expressions from their arguments, by the names of the resulting classes
     """
 
     @property
@@ -41,7 +41,7 @@ class Packer(ABC):
 
     @abstractmethod
     def double(self, value: float) -> Any:
-        """The number that a double is."""
+        """A double as a number of the library."""
 
     @abstractmethod
     def symbol(self, data: list[Any]) -> Any:

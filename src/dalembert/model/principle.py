@@ -1,16 +1,16 @@
 """How constraints act: the principle from which reactions follow, in continuous time, at nodes, stages and half-kicks.
 
-Equations and methods ask the principle of their system for reactions; none of them multiplies a multiplier with a
-one-form itself. What a principle says:
+Equations and methods take reactions from the principle of their system; none of them multiplies a multiplier with a
+one-form itself. A principle defines:
 
     forms        the one-forms omega^a that vanish on virtual displacements; an impulse of the constraints is mu_a omega^a
     multipliers  the unknowns of the equations of motion, one per constraint
-    carried      multipliers with a motion of their own: data of the start and part of the state, each with its rate
+    carried      multipliers with their own equation of motion: data of the start and part of the state, each with its rate
     reaction     the force in d/dt dL/dv - dL/dq = F + reaction
     lagrangian   the function that is discretised; the constraints may be part of it
-    node_reaction  the force at a node of a discrete motion, besides what the discrete Lagrangian says
+    node_reaction  the force at a node of a discrete motion, besides that of the discrete Lagrangian
 
-A new principle is one class that answers these. Those that it does not answer are answered as d'Alembert does.
+A new principle is one class that defines these. What it does not define is as in d'Alembert's principle.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ Place = Callable[[Any], Fast]
 
 
 class NodeForms(Protocol):
-    """What a principle is told of a discrete system: its one-forms at a node, and the system it was made from."""
+    """The data of a discrete system for a principle: its one-forms at a node, and the system it was made from."""
 
     @property
     def coordinates(self) -> tuple[Coordinate, ...]: ...
@@ -62,7 +62,7 @@ class Principle(ABC):
         return tuple(multiplier(a + 1) for a in range(len(system.constraints)))
 
     def carried(self, system: System) -> Mapping[Symbol, Fast]:
-        """The multipliers that the state holds, data of the start, and the rate of each; none unless they move by a law."""
+        """The multipliers that the state holds, data of the start, and the rate of each; none by default."""
         return {}
 
     def lagrangian(self, system: System) -> Expr:
@@ -116,7 +116,7 @@ def combination(multipliers: Sequence[Any], forms: Sequence[Sequence[Any]], at: 
 class DAlembert(Principle):
     """The principle of d'Alembert and Chetaev: reactions do no work on displacements dq with dchi/dv . dq = 0.
 
-    The default: System(..., principle=da.DAlembert()) says what System(...) says.
+    The default: System(..., principle=da.DAlembert()) is the same as System(...).
     """
 
     def forms(self, constraints: Sequence[Constraint], coordinates: Sequence[Coordinate]) -> Rows:
@@ -125,7 +125,7 @@ class DAlembert(Principle):
 
 
 DEFAULT = DAlembert()
-"""What acts unless something else is said."""
+"""The default."""
 
 
 @dataclass(frozen=True)
@@ -144,7 +144,7 @@ SAVED: dict[str, type[Principle]] = {"DAlembert": DAlembert, "GivenVariations": 
 
 
 def principle_of(given: Any, rows: Rows | None, constraints: Sequence[Constraint]) -> Principle:
-    """The principle that the arguments `principle` and `variations` of a system say; `rows` are those of the variations."""
+    """The principle given by the arguments `principle` and `variations` of a system; `rows` are those of the variations."""
     if isinstance(given, type) and issubclass(given, Principle):
         raise ModelError(f"principle: got {given.__name__}, a class. Write {given.__name__}(), with parentheses.")
     if given is not None and not isinstance(given, Principle):
@@ -174,7 +174,7 @@ def checked_forms(principle: Principle, constraints: Sequence[Constraint], coord
 
 
 def reactions_by_forms(system: Any, role: str) -> None:
-    """Refuse a system whose reactions are not lambda_a omega^a, for statements that suppose it."""
+    """Refuse a system whose reactions are not lambda_a omega^a, for statements that assume it."""
     principle = getattr(system, "principle", None)
     if principle is not None and type(principle).reaction is not Principle.reaction:
         raise ModelError(

@@ -41,7 +41,7 @@ class Entry(Mark):
     @property
     def owner(self) -> str:
         """The name of the group coordinate."""
-        return self.name.split(".")[0]
+        return str(self.name).split(".")[0]
 
     def _render(self) -> tuple[str, str, str]:
         i, j = self.name[-2:]
@@ -117,13 +117,14 @@ class Rotation:
     def __getitem__(self, place: tuple[int, int]) -> Entry:
         try:
             i, j = place
-            return self.matrix[range(3)[i], range(3)[j]]
+            entry: Entry = self.matrix[range(3)[i], range(3)[j]]
+            return entry
         except (TypeError, ValueError, IndexError):
             raise ModelError(
                 f"{self.name}[{told(place)}]: a rotation has 3 x 3 entries. Write {self.name}[i, j] with i, j = 0, 1, 2."
             ) from None
 
-    # what a factor of the configuration space knows of itself
+    # as a factor of the configuration space
     @property
     def numbers(self) -> tuple[str, ...]:
         """The names of the numbers that hold a point: a quaternion."""
@@ -158,7 +159,7 @@ class Rotation:
 
     # a step: R1 = R0 tau(xi)
     def retracted(self, xi_over_h: Sequence[Fast], h: Fast) -> list[Fast]:
-        """The quaternion of R tau(h V): q + h (...), so that what rounding takes from the sum can be carried along."""
+        """The quaternion of R tau(h V): q + h (...), so that the rounding error of the sum can be compensated."""
         q, x = list(map(fast, self.numbers)), [v / 2 for v in xi_over_h]
         square = sum((a**2 for a in x), start=fast(0))
         root = _root(1 + h**2 * square)
@@ -250,7 +251,8 @@ class Rotation:
         """The quaternions of R tau(xi), (..., 4) and (..., 3)."""
         a, v, x = numbers[..., :1], numbers[..., 1:], xi / 2
         turned = np.concatenate([-(v * x).sum(axis=-1, keepdims=True), a * x + np.cross(v, x)], axis=-1)
-        return (numbers + turned) / np.sqrt(1 + (x**2).sum(axis=-1, keepdims=True))
+        moved: Array = (numbers + turned) / np.sqrt(1 + (x**2).sum(axis=-1, keepdims=True))
+        return moved
 
     def difference(self, first: Array, second: Array) -> Array:
         """xi with second = first tau(xi), of quaternions (..., 4)."""
@@ -258,7 +260,8 @@ class Rotation:
         b, w = second[..., :1], second[..., 1:]
         scalar = a * b + (v * w).sum(axis=-1, keepdims=True)
         with np.errstate(divide="ignore", invalid="ignore"):
-            return 2 * (a * w - b * v - np.cross(v, w)) / scalar
+            xi: Array = 2 * (a * w - b * v - np.cross(v, w)) / scalar
+            return xi
 
 
 def rotation(name: str) -> Rotation:

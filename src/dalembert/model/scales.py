@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 def system_scales(system: System) -> dict[str, float]:
     """A power of two for every name: coordinates, velocities, entropies, time and parameters.
 
-    The virtual work of forces, and what dissipation and heat do in the time scale, count as further terms of the energy.
+    The virtual work of forces, and the work of dissipation and heat in the time scale, count as further terms of the energy.
     """
     q, t = system.coordinates, fast(time)
     unit = {e: fast(1) / 2 for R in rotations(q) for e in R.entries}  # entries of a rotation are of size one

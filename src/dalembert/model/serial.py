@@ -51,13 +51,13 @@ _OPERATIONS: dict[str, Any] = {
 } | {"ExprCondPair": tuple}  # fmt: skip
 
 CHECKED = 3000
-"""Systems of up to so many operations are checked once more as if they were stated; that takes long for larger ones."""
+"""Systems of up to so many operations are checked again as if newly stated; for larger ones that takes too long."""
 
 _CONSTANTS = {"Pi": sympy.pi, "Exp1": sympy.E, "BooleanTrue": sympy.true, "BooleanFalse": sympy.false}
 
 
 class _SymPy(Packer):
-    """SymPy's expressions, made as they were: without evaluating anything."""
+    """SymPy's expressions, built without evaluation."""
 
     constants, operations = _CONSTANTS, _OPERATIONS
 
@@ -145,7 +145,7 @@ def _name(principle: Principle) -> str:
 def loads(text: str) -> System:
     """The system that `dumps` made the text from; a ModelError if the data are no system."""
     data = parsed(text)
-    if isinstance(data, dict) and "principle" not in data:  # as files were written before there was a choice
+    if isinstance(data, dict) and "principle" not in data:  # files written before principles existed have none
         data["principle"] = "DAlembert" if data.get("variations") is None else "GivenVariations"
     size = _checked(data).nodes
     factors = [_factor(f) for f in data["coordinates"]]
@@ -230,7 +230,7 @@ def _check_thermal(data: Any, q: list[str], packed: Packed) -> None:
         packed.expression(e)
 
 
-# what every model in a file is made of
+# checks of data common to all models in files
 def fields(data: Any, expected: Collection[str], what: str) -> None:
     """Raise a ModelError if the data are not a record with these fields, and no others."""
     if not isinstance(data, dict) or set(data) != set(expected):

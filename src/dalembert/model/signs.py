@@ -11,6 +11,6 @@ from .coordinates import Parameter
 def sign_at_samples(expression: Expr) -> int:
     """1 or -1 if the expression has that sign at every sample where it is not zero, 0 otherwise.
 
-    Parameters are sampled positive, as they almost always are; other symbols of both signs.
+    Parameters are sampled positive, because most are; other symbols with both signs.
     """
     return zero.sign_at_samples(expression, (p.name for p in expression.free_symbols if isinstance(p, Parameter)))

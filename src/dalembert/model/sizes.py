@@ -1,4 +1,4 @@
-"""How large a stated expression may be: what is beyond is refused with its size, before anything walks through it."""
+"""Size limits of stated expressions: larger ones are refused with their size, before anything traverses them."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ LARGEST = 1023
 
 
 def check(expression: sympy.Basic, role: str) -> None:
-    """Refuse an expression that is too long, too deep, or contains a number that no double is near to."""
+    """Refuse an expression that is too long, too deep, or contains a number outside the range of doubles."""
     size, depth, kinks = extent(expression)
     if kinks > KINKS:
         raise ModelError(
@@ -71,7 +71,7 @@ def extent(expression: sympy.Basic) -> tuple[int, int, int]:
 
 
 def _check_number(node: sympy.Basic) -> None:
-    """Numbers are finite doubles, and few digits are enough to write them."""
+    """Refuse numbers that are not finite doubles, or have too many digits."""
     if isinstance(node, sympy.Pow):
         base, exponent = node.args
         if base.is_Rational and exponent.is_Integer and abs(int(exponent)) * _bits([base.p, base.q]) > BITS:

@@ -1,7 +1,7 @@
-"""The configuration space: a product of factors, each of which knows its own numbers, frame and retraction.
+"""The configuration space: a product of factors, each with its own numbers, frame and retraction.
 
 A line is one number, and its coordinate is its own frame. A rotation is held by four numbers and has three directions.
-The coordinates of a system are the directions of all factors in turn; functions here take them and ask the factors.
+The coordinates of a system are the directions of all factors in turn; functions here take them and call the factors.
 """
 
 from __future__ import annotations
@@ -165,7 +165,7 @@ def parts(coordinates: Sequence[Coordinate], values: Sequence[Any]) -> list[tupl
 
 
 def moved_symbols(coordinates: Sequence[Coordinate], xi: Sequence[Fast], beta: Any = 1) -> dict[Any, Fast]:
-    """What stands for every symbol of a position after a displacement, or a fraction of it."""
+    """The expression of every symbol of a position after a displacement, or a fraction of it."""
     return {s: e for f, x in parts(coordinates, xi) for s, e in f.moved_entries(fast(beta), x).items()}
 
 
@@ -218,7 +218,7 @@ def by_direction(coordinates: Sequence[Coordinate], held: Array) -> Array:
 
 
 def fraction_of_step(coordinates: Sequence[Coordinate], position: Mapping[Any, Fast]) -> dict[str, Fast]:
-    """For each rotation the beta of a position (1 - beta) q0 + beta q1, as a rule for lines has written it.
+    """For each rotation the beta of a position (1 - beta) q0 + beta q1, as a rule for lines defines it.
 
     A rule may take any point between the two ends; other functions of them have no meaning on a group.
     """

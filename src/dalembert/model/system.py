@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 class System:
     """A mechanical system, immutable and complete: everything given is checked here.
 
-    name:           what to call it
+    name:           its name
     coordinates:    the list of coordinates, from `dalembert.coordinates` or `dalembert.rotation`; as an attribute it has
                     the three directions of a rotation in place of it, and `factors` has what was given
     kinetic, potential, or lagrangian:  L = kinetic - potential, or L itself
@@ -47,7 +47,7 @@ class System:
                     by default those of the constraints (d'Alembert)
     principle:      how constraints act, `DAlembert()` unless variations are given
 
-    A decimal means what it says: 9.81 is kept, decided and solved with as 981/100, and printed as 9.81.
+    Decimals are exact: 9.81 is 981/100 in all decisions and solutions, and is printed as 9.81.
     """
 
     name: str
@@ -87,7 +87,7 @@ class System:
         constraints: Sequence[Any] = (),
         variations: Sequence[Any] | None = None,
         principle: Principle | None = None,
-        _by_value: bool = True,  # False: as large systems are loaded, which were checked when they were made
+        _by_value: bool = True,  # False for large systems from files, which were checked when they were made
     ):
         q = checks.coordinates(flattened(coordinates))
         S = thermo.entropies(entropies, q)
@@ -151,7 +151,7 @@ class System:
 
     @cached_property
     def typed(self) -> Typed:
-        """The decimals and fractions that the system was given: what has to be known to print numbers likewise."""
+        """The decimals and fractions that the system was given: needed to print numbers as they were typed."""
         return Typed.of(self._typed.values())
 
     @property
@@ -207,16 +207,16 @@ class System:
 
     @cached_property
     def has_own_variations(self) -> bool:
-        """Whether the variations are written otherwise than the rows of the constraints, and must be said with them."""
+        """Whether the variations are written otherwise than the rows of the constraints, and must be given separately."""
         return self.variations != tuple(c.coefficients for c in self.constraints)
 
     @cached_property
     def is_ideal(self) -> bool:
         """Whether the variations are those of the constraints, so that reactions do no virtual work.
 
-        One by one, by value. Of a constraint that does not move the variation may be any multiple (its multiplier is then
-        the smaller by that factor, and the reaction is the same); where a constraint moves, the power of its reaction is
-        taken to be -lambda b, which supposes the multiplier of the constraint as it is written.
+        One by one, by value. The variation of a constraint that does not move may be any multiple of its row (the multiplier
+        is then divided by that factor, and the reaction is the same); where a constraint moves, the power of its reaction is
+        taken to be -lambda b, which assumes the multiplier of the constraint as it is written.
         """
         return self.principle.is_ideal(self)
 
@@ -243,19 +243,19 @@ class System:
         if "lagrangian" in changes or ("kinetic" in changes and "lagrangian" in known):
             known = {key: value for key, value in known.items() if key not in energies}
         if changes.get("variations") is not None:
-            known["principle"] = None  # the variations say it
+            known["principle"] = None  # determined by the variations
         elif "principle" in changes:
             known["variations"] = None
         return System(**{**known, **changes})._typed_as(self)
 
     def _typed_as(self, *others: System) -> System:
-        """This system, which prints decimals as they were typed for the others that it was made from."""
+        """This system, printing decimals as they were typed in the systems it was made from."""
         self._put(_typed={k: v for s in (self, *others) for k, v in s._typed.items()})
         return self
 
     @property
     def arguments(self) -> dict[str, Any]:
-        """Everything the system was given, as the arguments of `System` that say it again."""
+        """Everything the system was given, as arguments of `System`."""
         q = self.coordinates
         forms = [sympy.Add(*(a * c.dot for a, c in zip(w, q, strict=True))) for w in self.variations]
         given = isinstance(self.principle, GivenVariations)
@@ -272,12 +272,12 @@ class System:
         }
 
     def without_constraints(self) -> System:
-        """The same system, free: what a method works with that treats constraints by itself."""
+        """The same system without constraints, for methods that treat constraints themselves."""
         return self.replace(constraints=(), variations=None)
 
     @property
     def thermal(self) -> dict[str, Any]:
-        """What the system was given about heat, as the arguments that say it again."""
+        """The thermal data of the system, as arguments of `System`."""
         pairs = zip(self.entropies, self.friction, strict=True)
         return {
             "entropies": self.entropies,

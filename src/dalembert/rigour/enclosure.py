@@ -1,7 +1,7 @@
 """Enclosures of expressions over boxes, by interval arithmetic on their tapes.
 
-Functions know their domains. An interval that reaches beyond one is cut, so that the enclosure holds the values on the
-part inside; and the box is marked (`Marks`), so that nobody takes the function for defined on all of it.
+An interval that reaches beyond the domain of a function is cut, so that the enclosure holds the values on the part
+inside; and the box is marked (`Marks`), because the function is not defined on all of it.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ class Marks(NamedTuple):
 
     outside:  it has no value anywhere in the box
     cut:      it may have none in a part of the box; the interval holds the values on the rest
-    kinked:   a kink or a jump may lie inside, so that derivatives say nothing about differences
+    kinked:   a kink or a jump may lie inside, so that derivatives do not bound differences
     """
 
     outside: Any
@@ -31,7 +31,7 @@ class Marks(NamedTuple):
 
     @property
     def rough(self) -> Any:
-        """Where derivatives say nothing about differences."""
+        """Where derivatives do not bound differences."""
         return self.outside | self.cut | self.kinked
 
     def __or__(self, other: Marks) -> Marks:
@@ -75,7 +75,7 @@ class Enclosure:
 
 
 def _exponents(expressions: Sequence[Fast]) -> set[str]:
-    """The names of all symbols in exponents: powers of whole numbers have other domains than the rest."""
+    """The names of all symbols in exponents: integer powers have other domains than real ones."""
     found: set[str] = set()
     left, seen = [fast(e) for e in expressions], set[Fast]()
     while left:
@@ -177,7 +177,7 @@ class _Play:
             return self._power(a, args[1])
         if name == "atan2":
             return self._angle(a, args[1])
-        self._mark(cut=True, kinked=True)  # nothing is known about the function: no box can be decided
+        self._mark(cut=True, kinked=True)  # unknown function: no box can be decided
         return Interval(-np.inf, np.inf)
 
     def _increasing(self, name: str, a: Interval) -> Interval:
@@ -218,7 +218,8 @@ class _Play:
         both: Array = np.asarray(may & may_not)
 
         def chosen(x: Any, y: Any, mixed: Any) -> Array:
-            return np.where(both, mixed, np.where(may, x, y))
+            value: Array = np.where(both, mixed, np.where(may, x, y))
+            return value
 
         self.own = given | Marks(
             chosen(one.outside, two.outside, np.logical_and(one.outside, two.outside)),
@@ -232,7 +233,7 @@ class _Play:
 
 
 def _constant(value: float) -> Interval:
-    """A number of the expression; what is no short binary fraction was rounded when the tape was made."""
+    """A number of the expression; other than short binary fractions, it was rounded when the tape was made."""
     if not np.isfinite(value):
         return Interval(-np.inf, np.inf)
     if abs(value) <= 2.0**32 and value.as_integer_ratio()[1] <= 2**20:

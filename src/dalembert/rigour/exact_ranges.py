@@ -1,9 +1,9 @@
-"""Which values an expression can take while its variables run over everything: exact ends, and whether they are reached.
+"""The range of an expression over the domains of its variables: exact ends, and whether they are reached.
 
     2 exp(S) + atan(x) + a   with S and x real:   (a - pi/2, oo), and a - pi/2 itself is not taken
 
 Interval arithmetic in floating point cannot tell "at least zero" from "greater than zero"; here ends are exact numbers, so
-it can. An end that is marked as reached may be so; one that is not marked is certainly not taken. The range of an
+it can. An end marked as reached may be taken; an end not marked is certainly not taken. The range of an
 expression in which a variable occurs more than once may be found too wide, never too narrow.
 """
 
@@ -35,7 +35,7 @@ class Range:
     @property
     def is_point(self) -> bool:
         """Whether there is one value only."""
-        return self.lo == self.hi
+        return bool(self.lo == self.hi)
 
     def misses_zero(self) -> bool:
         """Whether zero is certainly not taken."""
@@ -61,8 +61,8 @@ EVERYTHING = Range(-oo, oo, False, False)
 
 
 def point(value: Any) -> Range:
-    """One exact number; a floating-point number was computed and is the fraction that it is: what was typed as a decimal
-    comes as the fraction of the decimal.
+    """One exact number; a floating-point number is converted to its exact binary fraction, because typed decimals are already
+    rational here.
     """
     exact = sympy.Rational(float(value)) if isinstance(value, float | sympy.Float) else sympy.sympify(value)
     return Range(exact, exact, True, True)
@@ -81,7 +81,7 @@ def compare(a: Expr, b: Expr) -> int:
     if a in (oo, -oo) or b in (oo, -oo):
         return 1 if a == oo or b == -oo else -1
     try:
-        difference = (a - b).evalf(15, strict=True)  # that many digits are right, or it gives up
+        difference = (a - b).evalf(15, strict=True)  # evaluates to that many correct digits, or fails
     except PrecisionExhausted:
         if sympy.expand(a - b) == 0:
             return 0
@@ -153,7 +153,7 @@ def _power(base: Range, exponent: Expr) -> Range:
     if exponent.is_Integer and int(exponent) > 0:
         return _even(base, lambda x: x**exponent) if int(exponent) % 2 == 0 else _rising(base, lambda x: x**exponent)
     if exponent.is_Rational and exponent > 0:
-        if compare(base.lo, sympy.S.Zero) < 0:  # the power has a value for numbers from zero on only
+        if compare(base.lo, sympy.S.Zero) < 0:  # the power is defined for nonnegative bases only
             if compare(base.hi, sympy.S.Zero) < 0:
                 return EVERYTHING
             base = Range(sympy.S.Zero, base.hi, True, base.high)

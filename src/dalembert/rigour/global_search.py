@@ -2,9 +2,9 @@
 
 Each unknown, measured in the unit that its equations suggest (`units`), lies in [-1, 1], or is 1/w or -1/w with w in
 (0, 1]: so the space is covered by finitely many boxes, over which `isolate` looks for all solutions. Near w = 0 the
-equations are also judged by their values over the unbounded interval itself, where exp, atan and their like have known
-limits, and with their powers of w cleared away. Solutions at infinity are none; where one is approached, the
-neighbourhood of infinity stays undecided and is reported.
+equations are also judged by their values over the unbounded interval itself, where functions such as exp and atan have known
+limits, and with their powers of w divided out. Points at infinity do not count as solutions; where the
+equations vanish there in the limit, the neighbourhood of infinity stays undecided and is reported.
 """
 
 from __future__ import annotations
@@ -100,7 +100,7 @@ def _cleared(e: Fast, tails: Sequence[str]) -> Fast | None:
     """The same zeros for w > 0: the highest power of 1/w is divided out; None where it is not real as it stands."""
     symbols = {name: sympy.Symbol(name, positive=True) for name in tails}
     plain = slow(e, []).xreplace({sympy.Symbol(name): w for name, w in symbols.items()})
-    # sqrt(1 + 1/w^2) is sqrt(1 + w^2)/w: SymPy takes the factor out where it sees one
+    # sqrt(1 + 1/w^2) is sqrt(1 + w^2)/w: SymPy extracts the factor where it can
     whole = plain.replace(
         lambda p: p.is_Pow and not p.exp.is_Integer, lambda p: sympy.Pow(sympy.together(p.base), p.exp)
     )
@@ -115,9 +115,9 @@ def _cleared(e: Fast, tails: Sequence[str]) -> Fast | None:
 def units(problem: Problem) -> Array:
     """For each unknown a power of two, of the size that its equations give it whatever units they are written in.
 
-    That is how far one has to go from zero until the equations bend: until 1 - Y J(x) has an entry of 0.1 on its
-    diagonal. Where they do not, it is how far Newton's method goes from zero; and where nothing is known at zero, the
-    distance at which it changes least.
+    It is the distance from zero at which nonlinearity shows: 1 - Y J(x) has an entry of 0.1 on its diagonal. For linear
+    equations it is the distance that Newton's method reaches from zero; and where there is no inverse at zero, the distance
+    at which its relative step is smallest.
     """
     n, grid = problem.n, np.exp2(np.arange(-300.0, 301.0, 2.0))
     far = np.concatenate([grid, -grid])
@@ -159,7 +159,7 @@ def near(problem: Problem, starts: Array, budget: Budget) -> Solutions:
     """Solutions to which Newton's method, or else the method of least squares, leads from some points, each proved."""
     solutions, searched = Solutions(), list[Corners]()
     points = newton(problem, starts)
-    points = points[(np.abs(points) < 1e100).all(axis=1)]  # nor those that ran away
+    points = points[(np.abs(points) < 1e100).all(axis=1)]  # nor divergent ones
     if not len(points):
         points = _least_squares(problem, starts[:8])
     for x in points:
@@ -194,7 +194,7 @@ def _least_squares(problem: Problem, starts: Array) -> Array:
 def all_solutions(
     equations: Sequence[Fast], x: Sequence[str], constants: Mapping[str, float], known: Solutions, attempts: int
 ) -> Solutions:
-    """Every solution in the whole space, those already known included; `attempts` boxes are looked at."""
+    """Every solution in the whole space, including those already known; `attempts` limits the number of boxes."""
     if len(x) > MOST:
         return known
     solutions = Solutions(list(known.found), examined=known.examined, searched=True)

@@ -37,7 +37,8 @@ class Interval:
     @property
     def size(self) -> Array:
         """The largest absolute value inside."""
-        return np.maximum(np.abs(self.lo), np.abs(self.hi))
+        size: Array = np.maximum(np.abs(self.lo), np.abs(self.hi))
+        return size
 
     @property
     def has_zero(self) -> Array:
@@ -59,7 +60,7 @@ class Interval:
         return outward(np.minimum.reduce(products), np.maximum.reduce(products))
 
     def __truediv__(self, other: Interval) -> Interval:
-        """Of a denominator that ends at zero only its one side counts; with zero inside, everything is possible."""
+        """A denominator with an end at zero is taken on its one side; with zero inside, the result is the whole line."""
         top, bottom = np.where(other.lo == 0, 0.0, other.lo), np.where(other.hi == 0, -0.0, other.hi)
         inverse = outward(1 / bottom, 1 / top)
         return unless((other.lo < 0) & (other.hi > 0), self * inverse)

@@ -29,7 +29,7 @@ FINEST = 1e-10
 """Boxes are cut down to this fraction of the whole."""
 
 ROUNDING = 2.0**-50
-"""A few units in the last place: what is nearer than this, relative, cannot be told apart."""
+"""A few units in the last place: points closer than this, relative to their size, are not distinguished."""
 
 Boxes = tuple[Array, Array]
 """Lower and upper corners, shape (boxes, variables)."""
@@ -89,7 +89,7 @@ class Problem:
     def weigh(self, lo: Array, hi: Array) -> None:
         """Set the weights of the equations, where there are more of them than unknowns, by their slopes in a box of x.
 
-        The slopes of one small box would not do: an equation that hardly changes there would weigh as much as the others.
+        The slopes over one small box are not used: an equation that is almost constant there would get the same weight.
         """
         if not self.m and self.k == self.n:
             return
@@ -126,7 +126,7 @@ class Problem:
     def proves(self, lo: Array, hi: Array) -> tuple[Array, Array, Array]:
         """Which boxes hold exactly one solution, since K(X) lies inside X; and K(X).
 
-        With more equations than unknowns that there is one at all is not proved.
+        With more equations than unknowns only uniqueness is proved, not existence.
         """
         lower, upper, norm, gone, _ = self.krawczyk(lo, hi)
         return ~gone & (norm < 1) & ((lower > lo) & (upper < hi)).all(axis=1), lower, upper
@@ -134,7 +134,7 @@ class Problem:
     def krawczyk(self, lo: Array, hi: Array) -> tuple[Array, Array, Array, Array, Array]:
         """K(X) for each box: corners; the norm of 1 - Y J(X); which boxes hold no solution; the sizes of J(X).
 
-        K says something only where f is differentiable on the whole box: elsewhere it is everything, and the norm infinite.
+        K is valid only where f is differentiable on the whole box: elsewhere it is the whole line, and the norm infinite.
         """
         with np.errstate(all="ignore"):
             return self._krawczyk(lo, hi)
@@ -309,7 +309,7 @@ def _holds_root(roots: Sequence[Root], lo: Array, hi: Array) -> Array:
 
 
 def newton(problem: Problem, x: Array, steps: int = 60) -> Array:
-    """Solutions near some points, in ordinary numbers; not-a-number where the search does not settle."""
+    """Solutions near some points, in ordinary numbers; not-a-number where the iteration does not converge."""
     change, blur, size = np.zeros_like(x), np.zeros_like(x), np.abs(x)
     with np.errstate(all="ignore"):
         for _ in range(steps if len(x) else 0):
@@ -352,7 +352,7 @@ def _verify(problem: Problem, lo: Array, hi: Array, found: Found) -> None:
 
 
 def _blur(problem: Problem, x: Array) -> Array:
-    """How small a box about a point can be to be proved: a few times what rounding moves the point itself, as a box."""
+    """The smallest box about a point for which a proof can succeed: a few times the rounding error of the point."""
     lower, upper, *_ = problem.krawczyk(x, x)
     moved = np.nan_to_num(np.maximum(upper - x, x - lower), posinf=0.0)
     return np.asarray(4 * moved + 4 * np.spacing(np.abs(x)))
@@ -361,8 +361,8 @@ def _blur(problem: Problem, x: Array) -> Array:
 def tightened(problem: Problem, lo: Array, hi: Array) -> Boxes:
     """Enclosures of solutions, each the only one there, made as narrow as rounding allows.
 
-    Krawczyk's operator makes a box narrower in proportion to its norm, which may be near one; so it is first looked whether
-    a small box about the place where Newton's method leads can be proved to hold the solution.
+    Krawczyk's operator makes a box narrower in proportion to its norm, which may be near one; so a small
+    box about the limit of Newton's method is tried first.
     """
     if not len(lo):
         return lo, hi

@@ -207,7 +207,8 @@ class Stretches:
         """The carry at a node (or of one), without earlier solutions: its own step may be shorter."""
         velocity = self.points(lane, node[None, :], k)[:, self.states.moving]
         seed = self.plan.seed(self.stepper.stepmap, velocity)
-        return self.stepper.carry(node[None, : len(self.stepper.stepmap.state)], seed)[0]
+        carry: Array = self.stepper.carry(node[None, : len(self.stepper.stepmap.state)], seed)[0]
+        return carry
 
     def anew(self, lane: int, point: Array) -> Array:
         """The carry at a point, as at the start of a motion."""
@@ -215,7 +216,8 @@ class Stretches:
         place, velocity, warm = point[:, : moving.start], point[:, moving], point[:, moving.stop : -1]
         self.states.beside[lane] = velocity[0]
         start = Start("velocity", float(point[0, -1]), place, velocity, None, warm)
-        return self.plan.first_carry(self.stepper, start, self.rows[[lane]])[0]
+        carry: Array = self.plan.first_carry(self.stepper, start, self.rows[[lane]])[0]
+        return carry
 
     def part(self, lane: int, carry: Array, t: float, h: float) -> tuple[Array, int]:
         """The carry after a part of a step, NaN if it fails; and the status."""
@@ -338,7 +340,8 @@ class Walk:
         return self.whole.states.admissible(self.lane, point)
 
     def _values(self, place: float) -> Array:
-        return self.whole.states.values(self.lane, self._point(place))[0]
+        values: Array = self.whole.states.values(self.lane, self._point(place))[0]
+        return values
 
     def _note(self, event: Event, point: Array) -> None:
         q, part = self.whole.system.coordinates, self.whole.states.moving

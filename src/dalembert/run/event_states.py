@@ -61,7 +61,8 @@ class States:
 
     def rates(self, lane: int, state: Array) -> Array:
         """The rates of all events along the motion at a state."""
-        return self._rates(state, self.rows[[lane]])[0][0]
+        rates: Array = self._rates(state, self.rows[[lane]])[0][0]
+        return rates
 
     def leads(self, lane: int, state: Array, zero: Array, moment: float) -> Array:
         """The side of zero towards which the tangent of the motion points; `zero` is subtracted from the events here.

@@ -193,7 +193,8 @@ def _reached(run: Trajectory) -> Array:
 
 def _last(run: Trajectory) -> Array:
     """Which node is the last of each lane: the multipliers there are those of a step that need not exist."""
-    return _nodes(run)[None, :] == run.codes[:, 1:2]
+    last: Array = _nodes(run)[None, :] == run.codes[:, 1:2]
+    return last
 
 
 def end_lanes(run: Trajectory, lost: Array, status: Any) -> None:

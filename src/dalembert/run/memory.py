@@ -79,7 +79,7 @@ def check_fits(plan: Plan, lanes: int, width: int) -> None:
 
 def _rounded(n: int) -> int:
     """Up to two digits."""
-    unit = 10 ** max(0, len(str(n)) - 2)
+    unit: int = 10 ** max(0, len(str(n)) - 2)
     return -(-n // unit) * unit
 
 

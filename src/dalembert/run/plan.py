@@ -56,7 +56,8 @@ def _stepper(system: System | DiscreteSystem, method: Method | None) -> Stepper:
 
 def stepper(system: System | DiscreteSystem, method: Method | None) -> Stepper:
     """The compiled step of a system by a method; a discrete system is its own method."""
-    return _kept(_stepper, system, method)
+    kept: Stepper = _kept(_stepper, system, method)
+    return kept
 
 
 def seed(system: System | DiscreteSystem, step: StepMap, velocity: Array, names: Sequence[str] | None = None) -> Array:

@@ -95,4 +95,5 @@ def smallest_change(row: Array, value: Array, masses: Array) -> Array:
     scaled = row * unit
     norm = np.linalg.norm(scaled, axis=1)
     norm = np.where(norm > 0, norm, 1.0)
-    return unit * (np.linalg.pinv(scaled / norm[:, None], rcond=DEPENDENT) @ (value / norm))
+    shift: Array = unit * (np.linalg.pinv(scaled / norm[:, None], rcond=DEPENDENT) @ (value / norm))
+    return shift

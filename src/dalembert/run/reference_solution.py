@@ -83,11 +83,13 @@ class _Motion:
         values, status = self._compiled(np.append(y, t)[None, :], self.rows)
         if status[0] or not np.isfinite(values).all():
             raise Left(int(status[0]) or int(Status.LEFT_DOMAIN))
-        return values[0]
+        rates: Array = values[0]
+        return rates
 
     def masses(self, t: float, y: Array) -> Array:
         """|d2L/dv_i^2|."""
-        return np.abs(np.nan_to_num(self._masses(np.append(y, t)[None, :], self.rows)[0][0]))
+        masses: Array = np.abs(np.nan_to_num(self._masses(np.append(y, t)[None, :], self.rows)[0][0]))
+        return masses
 
     def kinetic(self, t: float, y: Array, f: Array) -> tuple[Array, Array, Array]:
         return y[self.moving], f[self.moving], self.masses(t, y)

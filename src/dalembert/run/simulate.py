@@ -376,7 +376,7 @@ def _failure(run: Trajectory) -> str:
     if status is Status.INTERRUPTED and (run.method is None or run.method.adaptive) and isinstance(run.system, System):
         remedy = "An adaptive method is not continued: start from a state, or compute the run again."
     within = [c for c in run.events if c.lane == lane and c.time > began]
-    if status is Status.OFF_CONSTRAINTS:
+    if status is Status.OFF_CONSTRAINTS and isinstance(run.system, System):  # only its events act
         forms = ", ".join(f"{c.expression} = 0" for c in run.system.constraints)
         remedy = (
             f"After the action of event {within[-1].name!r} at t = {within[-1].time:g} the state does not satisfy {forms}, "

@@ -59,7 +59,8 @@ class Bounds:
         if kind in _AT_MOST:
             return fast(_AT_MOST[kind])
         if kind in ("sinh", "cosh", "asinh", "Abs"):
-            return getattr(symengine, "cosh" if kind == "sinh" else kind)(self.largest(args[0]))
+            bound: Fast = getattr(symengine, "cosh" if kind == "sinh" else kind)(self.largest(args[0]))
+            return bound
         if kind == "log":
             return abs(symengine.log(self.largest(args[0]))) + abs(symengine.log(self.least(args[0])))
         if kind == "Piecewise":

@@ -162,7 +162,8 @@ def _filled(system: System, start: Start, missing: list[int], drift: Array, row:
     if (np.linalg.matrix_rank(part, tol=UNDETERMINED) < len(missing)).any():
         raise StartError(_undetermined(system, missing))
     found = np.einsum("lia,la->li", np.linalg.pinv(part, rcond=1e-15), right / size[..., 0])
-    return found * unit[:, missing]
+    velocity: Array = found * unit[:, missing]
+    return velocity
 
 
 def _beside(row: Array, values: Array, masses: Array) -> Array:
@@ -176,7 +177,8 @@ def _beside(row: Array, values: Array, masses: Array) -> Array:
     together = np.where(occurs.sum(axis=2, keepdims=True) > 1, occurs, (masses > 0)[:, None, :])
     whole = np.sqrt((together * np.nan_to_num(root * values)[:, None, :] ** 2).sum(axis=2, keepdims=True))
     with np.errstate(all="ignore"):
-        return np.where(occurs, np.abs(row) * whole / root[:, None, :], 0.0).sum(axis=2)
+        terms: Array = np.where(occurs, np.abs(row) * whole / root[:, None, :], 0.0).sum(axis=2)
+        return terms
 
 
 def _constraint_table(system: System, start: Start, rows: Array) -> tuple[Array, Array, Array]:

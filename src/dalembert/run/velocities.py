@@ -217,11 +217,13 @@ class Search:
 
 def relative_residual(r: Array, size: Array) -> Array:
     """The largest residual relative to its terms; a row all of whose terms vanish is satisfied."""
-    return np.max(np.abs(r) / np.where(size == 0, 1.0, size), axis=1, initial=0.0)
+    largest: Array = np.max(np.abs(r) / np.where(size == 0, 1.0, size), axis=1, initial=0.0)
+    return largest
 
 
 def _weighted(r: Array, size: Array) -> Array:
-    return np.max(np.abs(r) / np.where(size == 0, np.inf, size), axis=1, initial=0.0)
+    largest: Array = np.max(np.abs(r) / np.where(size == 0, np.inf, size), axis=1, initial=0.0)
+    return largest
 
 
 def _equilibrated(J: Array) -> tuple[Array, Array, Array]:

@@ -1,1 +1,1 @@
-"""What follows from the data of a system in continuous time, no numbers given."""
+"""Symbolic consequences of the data of a system in continuous time."""

@@ -1,4 +1,4 @@
-"""States on the constraint set, to decide things at: positions and velocities that satisfy the constraints."""
+"""Sample states on the constraint set: positions and velocities that satisfy the constraints."""
 
 from __future__ import annotations
 

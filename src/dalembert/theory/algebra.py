@@ -1,4 +1,4 @@
-"""Computer algebra for what people read: calls that cannot hang, short forms, linear equations solved exactly."""
+"""Computer algebra for displayed results: calls with time limits, short forms, linear equations solved exactly."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from ..decide.zero import vanishes
 from ..symbolic import Fast, fast, slow
 
 LONG = 2000
-"""Expressions of more operations than this are left as they are: nobody reads them."""
+"""Expressions of more operations than this are left as they are: they are unreadable."""
 
 MIDDLING, SHORT = 200, 80
-"""Up to so many operations an expression is factored, and sums of angles are looked for, which take longer."""
+"""Up to so many operations an expression is factored and searched for sums of angles, which takes longer."""
 
 
 EXPONENT = 64
@@ -33,21 +33,21 @@ common factors are cancelled if numerator and denominator have no more terms tha
 
 
 class Allowance(Budget):
-    """A budget with a limit for the time in all, besides that for single calls."""
+    """A budget with a limit for the total time, besides that for single calls."""
 
     def __init__(self, attempts: int = 5000, seconds: float = 2.0, total: float = 20.0):
         super().__init__(attempts, seconds)
         self._end = clock.monotonic() + total
 
     def spend(self, what: str = "", amount: int = 1) -> None:
-        """Count an attempt, and look at the clock."""
+        """Count an attempt, and check the total time."""
         super().spend(what, amount)
         if clock.monotonic() > self._end:
             raise BudgetSpentError("the time of the search is spent")
 
 
 def attempt(budget: Budget, function: Any, *args: Any, **options: Any) -> Any:
-    """A call into computer algebra within the budget; None if it came to nothing."""
+    """A call into computer algebra within the budget; None if it failed."""
     try:
         return budget.call(function, *args, **options)
     except (BasePolynomialError, KeyError, IndexError, AssertionError, MemoryError):
@@ -65,8 +65,8 @@ def read(expression: Fast, *like: Any) -> Expr:
 def tidy(expression: Any, budget: Budget | None = None) -> Expr:
     """The shortest of a few equal forms, as far as they are found in time.
 
-    These are: as it is, multiplied out, with sin^2 + cos^2 = 1 used either way, factored, and with products of sines and
-    cosines drawn together to sums of angles or double angles, or exponentials and logarithms simplified.
+    These are: unchanged, multiplied out, with sin^2 + cos^2 = 1 used either way, factored, and with products of sines and
+    cosines combined into sums of angles or double angles, or exponentials and logarithms simplified.
     """
     given = sympy.sympify(expression)
     if not 2 <= given.count_ops() <= LONG:
@@ -95,7 +95,7 @@ def _tidied(given: Expr, budget: Budget) -> Expr:
     if waves:
         spread += form(lambda e: pythagoras(e, cos, sin), spread[0], LONG)
         spread += form(lambda e: pythagoras(e, sin, cos), spread[0], LONG)
-    # Common factors show once everything is multiplied out.
+    # Common factors appear only once everything is multiplied out.
     factored = form(sympy.factor, min(spread, key=_length), MIDDLING)
     best = min((given, *spread, *factored), key=_length)
     if waves:
@@ -125,7 +125,7 @@ def _factored(e: Expr) -> Expr:
 def with_short_exponents(function: Any, e: Expr) -> Any:
     """A call of computer algebra with letters for powers like x**(1667/1000) and exp(0.123*x).
 
-    SymPy takes these for the 1667th power of a root, and writes out polynomials of that degree.
+    SymPy treats these as the 1667th power of a root, and writes out polynomials of that degree.
     """
     names = {p: sympy.Dummy(positive=True) for p in e.atoms(sympy.Pow, sympy.exp) if p.is_positive and _is_long(p.exp)}
     names |= {p: sympy.Dummy() for p in e.atoms(sympy.Pow, sympy.exp) if p not in names and _is_long(p.exp)}
@@ -222,7 +222,7 @@ def _fraction_free(joined: Any, n: int) -> list[Expr]:
 def rational(entries: Sequence[Expr]) -> tuple[list[Expr], dict[Symbol, Expr]]:
     """Expressions with a symbol in place of everything that is not rational (sines, roots), and what they stand for.
 
-    SymPy takes relations between such functions for possible, and then computes without a field of fractions: slowly.
+    SymPy allows for relations between such functions, and then computes without a field of fractions, which is slow.
     """
     names: dict[Expr, Symbol] = {}
 

@@ -314,7 +314,8 @@ def _damping(numbers: Numbers, rates: Sequence[Fast], values: Mapping[str, float
     found, marks = Enclosure(rates, names, constants)([Interval(p, p) for p in points.T])
     table = np.stack([a.middle for a in found], axis=1)
     table = table[np.isfinite(table).all(axis=1) & ~marks.outside.any(axis=0)].reshape(-1, numbers.n, numbers.n)
-    return -numbers.units[:, None] * (table + table.swapaxes(1, 2)) / 2 * numbers.units
+    stiffness: Array = -numbers.units[:, None] * (table + table.swapaxes(1, 2)) / 2 * numbers.units
+    return stiffness
 
 
 def _least(matrices: Array) -> Array:

@@ -67,7 +67,8 @@ class Balance(Shown):
     @property
     def production(self) -> Array:
         """The entropy produced in the whole system, by friction and by conduction between its bodies."""
-        return (self.entropy - self.received).sum(axis=-1)
+        produced: Array = (self.entropy - self.received).sum(axis=-1)
+        return produced
 
     def _parts(self) -> list[Part]:
         rows = [(name, *_told(values, self.run.time)) for name, values in self._rows()]
@@ -243,4 +244,5 @@ def integrals(values: Array, spacing: float, points: int) -> Array:
     first = np.clip(np.arange(count - 1) - (points - 2) // 2, 0, count - points)
     nearest = first[:, None] + np.arange(points)
     within = np.arange(count - 1) - first
-    return spacing * np.einsum("...kp,kp->...k", values[..., nearest], weights.T[within])
+    integrals: Array = spacing * np.einsum("...kp,kp->...k", values[..., nearest], weights.T[within])
+    return integrals

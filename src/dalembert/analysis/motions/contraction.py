@@ -39,12 +39,14 @@ class Contraction(Shown):
     @property
     def factor(self) -> Array:
         """det d(q1, p1)/d(q0, p0) at fixed entropies: the factor of (dq ^ dp)^n over each interval."""
-        return np.linalg.det(self.tangent[..., : self._n, : self._n])
+        factor: Array = np.linalg.det(self.tangent[..., : self._n, : self._n])
+        return factor
 
     @property
     def volume(self) -> Array:
         """The factor of the volume of the state space (q, p, S) over each interval."""
-        return np.linalg.det(self.tangent)
+        volume: Array = np.linalg.det(self.tangent)
+        return volume
 
     @property
     def form(self) -> Array:
@@ -56,7 +58,8 @@ class Contraction(Shown):
         """Distance of the form at the end, pulled back, from that at the beginning: zero for a symplectic step."""
         grown = np.zeros(self.form.shape[-2:])
         grown[: self._n, : self._n] = self._J
-        return np.abs(self.form - grown).max(axis=(-2, -1))
+        defect: Array = np.abs(self.form - grown).max(axis=(-2, -1))
+        return defect
 
     @property
     def whole(self) -> Array:

@@ -76,7 +76,8 @@ def entropy_size(run: Trajectory, system: System) -> Array:
     tables = [np.atleast_2d(run.quantity(fast(c))) for c in capacity]
     tables += list(np.moveaxis(run.table("entropy"), -1, 0))
     tables += [np.diff(S, axis=1) for S in np.moveaxis(run.table("entropy"), -1, 0)]
-    return np.max([np.max(np.abs(a), axis=1, initial=0.0, where=np.isfinite(a)) for a in tables], axis=0)
+    largest: Array = np.max([np.max(np.abs(a), axis=1, initial=0.0, where=np.isfinite(a)) for a in tables], axis=0)
+    return largest
 
 
 def discrete_terms(run: Trajectory, system: DiscreteSystem) -> Array:

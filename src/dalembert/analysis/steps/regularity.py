@@ -308,7 +308,9 @@ def _failed_step(run: Trajectory, system: DiscreteSystem, lane: int) -> tuple[Ar
     compiled = PointMap(pointwise(f"{system.name}, failed step", inputs, stepmap.parameters, outputs))
 
     def at(x: Array) -> Array:
-        return compiled(np.concatenate([state, x, [t]])[None], run.parameter_rows[lane : lane + 1], h=run.h)[0][0]
+        row = run.parameter_rows[lane : lane + 1]
+        values: Array = compiled(np.concatenate([state, x, [t]])[None], row, h=run.h)[0][0]
+        return values
 
     moved = (state - run.records[lane, max(last - 1, 0), : len(state)]) / run.h
     guess = np.concatenate([moved[:n], np.zeros(count - n)])

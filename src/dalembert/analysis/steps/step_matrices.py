@@ -316,7 +316,8 @@ def conditions(matrices: Array, sizes: Array) -> Array:
     """The norm of the sizes over the smallest singular value, both in normal form; infinite where a matrix is singular."""
     normal = scales(sizes)
     least, size = _least(normal.blocks(matrices)), _lengths(normal.blocks(sizes))
-    return np.divide(size, least, out=np.full(len(matrices), np.inf), where=least > 0)
+    found: Array = np.divide(size, least, out=np.full(len(matrices), np.inf), where=least > 0)
+    return found
 
 
 def known_conditions(matrices: Array, sizes: Array) -> Array:

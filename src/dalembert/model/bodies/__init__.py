@@ -1,4 +1,4 @@
-"""Systems stated the way a mechanic does: bodies, loads and contacts, from which energies and forces follow.
+"""Systems stated by bodies, loads and contacts, from which energies and forces are derived.
 
 from dalembert import bodies as b
 cart = b.Particle(m1, [x, 0])

@@ -80,7 +80,7 @@ class Assembly(Shown):
 
     @cached_property
     def rows(self) -> tuple[Constraint, ...]:
-        """The constraints taken apart, those of the bodies themselves included."""
+        """The rows of all constraints, including those of the bodies themselves."""
         return tuple(constraint(c, self.coordinates) for c in self.constraints)
 
     @cached_property
@@ -122,9 +122,9 @@ class Assembly(Shown):
         return newton_euler(self, reactions)
 
     def release(self, what: Parameter | Body, along: Any = None, *, coordinate: Coordinate | None = None) -> Assembly:
-        """Give back a freedom that the positions have taken away, and take it away again by a constraint.
+        """Add a freedom that the positions exclude, and remove it by a constraint.
 
-        release(R):           the parameter R becomes a coordinate wherever it stands in a position or an angle, with the
+        release(R):           the parameter R becomes a coordinate wherever it occurs in a position or an angle, with the
                               constraint that it equals R
         release(body, along): the body is moved along a direction by a new coordinate, which is constrained to 0
         release(body):        the body, in the plane, is turned by a new coordinate, which is constrained to 0
@@ -211,7 +211,7 @@ def assemble(
 
 
 def _readable(expression: Expr) -> Expr:
-    """Multiplied out where that is not much longer: squares of angular velocities are better left as they are."""
+    """Multiplied out where that is not much longer: squares of angular velocities are shorter as they are."""
     short = collected(expression)
     return short if short.count_ops() <= 1.5 * expression.count_ops() else expression
 
@@ -360,7 +360,7 @@ def compose(
 
 
 def _united(parts: Iterable[Mapping[Any, Any]]) -> dict[Any, Any]:
-    """One dictionary of several; what is said twice of one coordinate is added."""
+    """One dictionary from several; entries for the same coordinate are added."""
     whole: dict[Any, Any] = {}
     for part in parts:
         for key, value in part.items():
@@ -380,7 +380,7 @@ def _energies(systems: Sequence[System], interaction: Expr) -> dict[str, Expr]:
 def system_of(given: Any, role: str, groups: bool = False) -> System:
     """The system that was given, or that of an assembly of bodies; anything else is refused.
 
-    Rotations are refused too, unless the function that asks says that it takes coordinates with values in groups.
+    Rotations are refused too, unless the caller declares that it takes coordinates with values in groups.
     """
     system = given.system if isinstance(given, Assembly) else given
     if not isinstance(system, System):

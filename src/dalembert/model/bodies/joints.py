@@ -1,4 +1,4 @@
-"""Constraints as a mechanic says them: rolling, knife edges, rods, hinges, cables.
+"""Constraints of the usual joints and contacts: rolling, knife edges, rods, hinges, cables.
 
 Rolling without slipping is one rule: the material points of both bodies that touch have the same velocity. The
 functions here write it down for the usual contacts; each gives a list of expressions that vanish.
@@ -128,7 +128,7 @@ def lowest_point(body: SpaceBody, radius: Any, normal: Any = (0, 0, 1), axle: An
 
 
 def _tangents(normal: Vector) -> list[Vector]:
-    """Two directions that span a plane: axes where these will do."""
+    """Two directions that span a plane: coordinate axes where possible."""
     axes = [tuple(sympy.Integer(i == k) for i in range(3)) for k in range(3)]
     flat = [e for e in axes if vanishes(dot(e, normal))]
     if len(flat) == 2:
@@ -167,8 +167,8 @@ class Contact:
     on:     the body it acts on
     at:     where: a position, or a point of the body; by default its mass centre
     along:  the directions, by default the axes; Contact(rod, O) is a hinge, Contact(disc, P, [n]) a smooth contact
-    by:     the body that exerts it, and feels the opposite; by default the ground
-    name:   what to call it where its components are listed, "hinge A"
+    by:     the body that exerts it, on which the opposite acts; by default the ground
+    name:   its name where its components are listed, "hinge A"
     """
 
     on: Body

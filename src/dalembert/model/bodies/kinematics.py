@@ -25,7 +25,7 @@ Vector = tuple[Expr, ...]
 """Components along fixed axes."""
 
 READABLE = 60
-"""Expressions that have more terms than this when multiplied out are left as they are: nobody reads them."""
+"""Expressions that have more terms than this when multiplied out are left as they are: they are unreadable."""
 
 
 def vector(given: Any, role: str) -> Vector:
@@ -123,7 +123,7 @@ def unit(v: Vector) -> Vector:
 
 
 def collected(expression: Expr) -> Expr:
-    """Collected by powers of velocities, with sums of squares and of products of sines and cosines drawn together."""
+    """Collected by powers of velocities, with sums of squares and of products of sines and cosines combined."""
     if _terms(expression) > READABLE:
         return expression
     velocities = [s for s in expression.free_symbols if isinstance(s, Velocity)]
@@ -135,7 +135,7 @@ def collected(expression: Expr) -> Expr:
 
 
 def _terms(expression: Expr) -> int:
-    """How many terms an expression has when multiplied out, before like ones come together."""
+    """How many terms an expression has when multiplied out, before like terms are combined."""
     if expression.is_Add:
         return sum(_terms(e) for e in expression.args)
     if expression.is_Mul:
@@ -152,7 +152,7 @@ def _contracted(expression: Expr) -> Expr:
     best = min((expression, squares, pairs), key=lambda e: (e.count_ops(), str(e)))
     if not (squares.is_Add and any(isinstance(p.base, cos) for p in squares.atoms(sympy.Pow))):
         return best
-    sines = expanded(TR6(squares))  # 1 - cos^2 once more a sine
+    sines = expanded(TR6(squares))  # 1 - cos^2 back to sin^2
     return sines if sines.count_ops() < best.count_ops() else best
 
 
@@ -163,7 +163,7 @@ class Orientation:
     matrix:       takes components along the axes of the body to components along the fixed axes
     spin:         the angular velocity along the axes of the body
     nodes:        the axis of the second of three turns, along the fixed axes, where there is one
-    constraints:  what the coordinates it is written with satisfy
+    constraints:  constraints on the coordinates of the orientation
     swelling:     a velocity that vanishes under these constraints; the coordinates have no other inertia along it
     """
 
@@ -192,7 +192,7 @@ def turns(axes: str, *angles: Any) -> Orientation:
     """Turns one after the other, each about an axis of the body as the turns before have left it.
 
     turns("zxz", psi, theta, phi) are Euler's angles: precession, nutation, spin. turns("zyx", yaw, pitch, roll) are
-    those of ships and aircraft. turns("z", psi) is a turn about one fixed axis. Any sequence of axes will do.
+    those of ships and aircraft. turns("z", psi) is a turn about one fixed axis. Any sequence of axes is allowed.
     """
     if not isinstance(axes, str) or not axes or set(axes) - set("xyz") or len(axes) != len(angles):
         raise ModelError(

@@ -1,8 +1,8 @@
-"""What acts on bodies: gravity, springs, dampers, cables, forces, torques.
+"""Loads on bodies: gravity, springs, dampers, cables, forces, torques.
 
-Every load says what it does as a list of efforts, forces and torques with the velocities they work on, from which
-generalised forces follow by virtual work, Q_j = f . dv/d(q_j.dot), and Newton's and Euler's balances directly. A
-conservative load says its potential too; it enters the Lagrangian by that.
+Every load gives a list of efforts, forces and torques with the velocities they work on, from which generalised forces
+follow by virtual work, Q_j = f . dv/d(q_j.dot), and Newton's and Euler's balances directly. A conservative load also
+gives its potential, which enters the Lagrangian.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class Effort:
     """A force or torque, `value`, with the velocities, `rates`, it works on; its power is their product.
 
     A force acts on `body` at `position`; a torque has no position. Without a body it acts on the ground, or on
-    something that the load does not say.
+    something the load does not specify.
     """
 
     value: Vector
@@ -195,7 +195,7 @@ class Force(Load):
     def __post_init__(self) -> None:
         self._put(force=vector(self.force, "Force"))
         self._place("at")
-        self.efforts(())  # says so if the components do not fit
+        self.efforts(())  # raises if the components do not fit
 
     def efforts(self, bodies: Sequence[Body]) -> list[Effort]:
         """The force."""

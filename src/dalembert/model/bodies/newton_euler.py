@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 def virtual_work(efforts: Sequence[Effort], coordinates: Sequence[Coordinate]) -> dict[Coordinate, Expr]:
-    """Q_j = sum of f . dv/d(q_j.dot): what the displacement of each coordinate is multiplied by in the virtual work."""
+    """Q_j = sum of f . dv/d(q_j.dot): the coefficient of the displacement of each coordinate in the virtual work."""
     pairs = [(f, v) for e in efforts for f, v in zip(e.value, e.rates, strict=True) if f != 0]
     return {q: sympy.Add(*(f * v.diff(q.dot) for f, v in pairs)) for q in coordinates}
 
@@ -47,8 +47,8 @@ class NewtonEuler(Shown):
     """Force and moment balance of every body with unknown reactions, and the constraints differentiated.
 
     `residuals` vanish along a motion; they are linear in accelerations and reactions. `reactions` are the unknown
-    components, in the order in which the contacts were given: multiplier(1), multiplier(2), ...; `joints` says of each to
-    which contact it belongs.
+    components, in the order in which the contacts were given: multiplier(1), multiplier(2), ...; `joints` gives the
+    contact of each.
     """
 
     name: str
@@ -70,7 +70,7 @@ class NewtonEuler(Shown):
         known = {time, *self.coordinates, *(q.dot for q in self.coordinates)}
         given = joined(at, parameters, self.name)
         known |= {s for r in self.residuals for s in r.free_symbols if isinstance(s, Parameter)}
-        known |= {s for s in given if isinstance(s, Parameter)}  # of the system, though not of the balances
+        known |= {s for s in given if isinstance(s, Parameter)}  # some do not occur in the balances
         values = {time.name: 0.0} | by_name(given, known, self.name)
         rows = [substitute(fast(r), {sympy.Symbol(k): v for k, v in values.items()}) for r in self.residuals]
         matrix = jacobian(rows, self.unknowns)
@@ -124,7 +124,7 @@ def _scales(matrix: Any) -> tuple[Any, Any]:
 
 @dataclass(frozen=True, repr=False)
 class Balance(Shown):
-    """What the balances say at a state; `joints` says what each reaction is."""
+    """The solution of the balances at a state; `joints` names each reaction."""
 
     accelerations: dict[Coordinate, float]
     reactions: tuple[float, ...]
@@ -191,7 +191,7 @@ def _refuse_false(balances: NewtonEuler, assembly: Assembly) -> None:
 def _reaction_efforts(
     assembly: Assembly, reactions: Sequence[Contact | Clamp]
 ) -> tuple[list[Effort], list[Multiplier], list[str]]:
-    """The forces and torques of the reactions, their unknown components, and what each of these is."""
+    """The forces and torques of the reactions, their unknown components, and the name of each."""
     found: list[Effort] = []
     unknowns: list[Multiplier] = []
     joints: list[str] = []

@@ -1,7 +1,7 @@
-"""What has mass: particles, rigid bodies in the plane and in space, and the points of these.
+"""Bodies with mass: particles, rigid bodies in the plane and in space, and their points.
 
 Positions are functions r(q, t). Everything else follows: velocities, angular velocities, kinetic energies, and the
-rates of linear and angular momentum that Newton's and Euler's laws speak of.
+rates of linear and angular momentum in Newton's and Euler's laws.
 """
 
 from __future__ import annotations
@@ -66,12 +66,12 @@ class Body:
 
     @property
     def constraints(self) -> tuple[Expr, ...]:
-        """What the coordinates of the body satisfy by themselves."""
+        """Constraints on the coordinates of the body itself."""
         return ()
 
     @property
     def shown(self) -> str:
-        """What it is, in a word."""
+        """The kind of body, in a word."""
         return type(self).__name__
 
     @cached_property
@@ -104,13 +104,13 @@ class Body:
         raise ModelError(f"a {self.shown} is not turned in any way. Give components along the fixed axes.")
 
     def point(self, coordinates: Any = None) -> Point:
-        """A point fixed in the body, by its coordinates along the axes of the body; by default the one these begin at."""
+        """A point fixed in the body, by its coordinates along the axes of the body; by default their origin."""
         local = (0,) * self.dimension if coordinates is None else coordinates
         fixed = tuple(constant(e, "point of a body") for e in vector(local, "point"))
         return Point(self, _sized(fixed, self.dimension, "point"), "body")
 
     def at(self, position: Any) -> Point:
-        """The point of the body that is at this place now: a point of contact, which is another one a moment later."""
+        """The material point of the body at this place now: at a contact it changes with time."""
         place = _sized(vector(position, "position"), self.dimension, "position")
         return Point(self, minus(place, self.position), "space")
 
@@ -219,7 +219,7 @@ class SpaceBody(Body):
 
     @property
     def constraints(self) -> tuple[Expr, ...]:
-        """What the coordinates of the orientation satisfy by themselves."""
+        """Constraints on the coordinates of the orientation."""
         return self.orientation.constraints
 
     @property
@@ -231,8 +231,8 @@ class SpaceBody(Body):
     def turning_energy(self) -> Expr:
         """w.I w/2 about the mass centre, along the axes of the body.
 
-        A quaternion has one coordinate more than there are turns, and w is blind to changes of its length. A term is
-        added that is the square of the rate of the length, so that momenta determine velocities. It is zero, and so
+        A quaternion has one coordinate more than there are turns, and w does not depend on changes of its length. A
+        term is added that is the square of the rate of the length, so that momenta determine velocities. It is zero, and so
         are its derivatives, wherever the length is constant: it changes neither the motion nor the multipliers.
         """
         w, I = self.orientation.spin, self.shape.spatial
@@ -261,7 +261,7 @@ def _shape(given: Any, role: str) -> Shape:
 
 @dataclass(frozen=True, eq=False)
 class Point:
-    """A point of a body, or of nothing in particular: where a load acts.
+    """A point of a body, or a point in space: where a load acts.
 
     `components` is measured from the position of the body, along its own axes (frame "body") or along the fixed ones
     (frame "space"); without a body it is the position itself.

@@ -16,12 +16,12 @@ from ...symbolic import number
 from ..checks import expression
 
 SAMPLES = 200
-"""At how many random states a sign is looked at where it cannot be proved."""
+"""Number of random states at which a sign is evaluated where it cannot be proved."""
 
 
 @dataclass(frozen=True, repr=False)
 class Verdict(Shown):
-    """Whether something holds, and why; true or false where a condition is wanted."""
+    """Whether something holds, and why; it can be used as a condition."""
 
     holds: bool
     reason: str
@@ -63,7 +63,7 @@ def positive(quantity: Expr, domain: Sequence[Expr], what: str) -> Verdict:
     seen = 0
     for at in points_where([quantity], domain, SAMPLES, decades=3):
         value = number(quantity, at)
-        if math.isnan(value) or value == 0:  # too small to be told from zero
+        if math.isnan(value) or value == 0:  # too small to be distinguished from zero
             continue
         seen += 1
         if value < 0:

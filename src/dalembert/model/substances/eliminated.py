@@ -1,4 +1,4 @@
-"""What equations of state leave of a mechanical system: a Lagrangian with a potential, or a differential-algebraic form."""
+"""A mechanical system after elimination of its equations of state: a Lagrangian, or a differential-algebraic form."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Equations of state as constraints on the full state space, and what is left when they are solved.
+"""Equations of state as constraints on the full state space, and the system that remains when they are solved.
 
 All variables of state and all relations between them are listed; relations are solved for one variable after the other.
 If the force then depends on the mechanical coordinates alone, a potential W with -dW/dq = F gives the Lagrangian
@@ -194,12 +194,14 @@ class _Elimination:
     """Relations not yet solved, and variables solved for."""
 
     def __init__(self, equations: EquationsOfState, keep: Sequence[Symbol]):
-        self.pending, self.solved, self.redundant = list(equations.relations), {}, 0  # type: tuple[list, dict, int]
-        # The last variables go first, so that the first ones are kept.
+        self.pending: list[Expr] = list(equations.relations)
+        self.solved: dict[Symbol, Expr] = {}
+        self.redundant = 0
+        # The last variables are eliminated first, so that the first ones are kept.
         self.removable = [v for v in reversed(equations.variables) if v not in keep]
 
     def step(self, budget: Budget) -> bool:
-        """Solve one relation for one variable; simple ways are tried for all before computer algebra is for any."""
+        """Solve one relation for one variable; simple ways are tried for all before computer algebra."""
         self._tidy()
         for solver in (undone, lambda r, v: solutions(r, v, budget)):
             for v in self.removable:
@@ -217,7 +219,7 @@ class _Elimination:
         self.removable.remove(v)
 
     def _tidy(self) -> None:
-        """Leave out relations that hold by themselves; refuse those that cannot hold."""
+        """Leave out relations that hold identically; refuse those that cannot hold."""
         open_ = [r for r in self.pending if not vanishes_where(r, ())]
         self.redundant += len(self.pending) - len(open_)
         self.pending = open_

@@ -48,7 +48,7 @@ PRESSURE = StateVariable("state.P")
 class State(Shown):
     """A state of equilibrium: entropy, volume, amount, energy, temperature, pressure and chemical potential.
 
-    What the body does not have (a volume, say) is None.
+    Variables that the body does not have, such as a volume, are None.
     """
 
     S: Expr
@@ -68,9 +68,9 @@ class State(Shown):
 class FundamentalRelation(Shown):
     """The energy of a body as a function of entropy, volume and amount, and all that follows from it.
 
-    name:     what to call it
+    name:     its name
     energy:   an expression U in the symbols given as entropy=, volume= and amount=; the last two may be left out
-    usual_amount:  what stands for the amount where none is given
+    usual_amount:  the amount where none is given
     domain:   expressions in the same symbols that are positive for all states (volume and amount are, anyway)
 
     Everything that follows is a method of (S, V, N), each a number or an expression, such as the volume A*(x0 - x) of
@@ -221,8 +221,8 @@ class FundamentalRelation(Shown):
     def entropy(self, V: Any = None, N: Any = None, *, U: Any = None, T: Any = None, P: Any = None) -> Expr:
         """S at given volume and amount from one of energy U, temperature T or pressure P.
 
-        In closed form where one is found, and then everything may be an expression; otherwise in numbers, by a
-        bracket and a root, which all of what is given must then be.
+        In closed form where one is found, and then everything may be an expression; otherwise by a bracket
+        and a root, for which all given values must be numbers.
         """
         given = [(k, v) for k, v in (("U", U), ("T", T), ("P", P)) if v is not None]
         if len(given) != 1:
@@ -351,13 +351,13 @@ class FundamentalRelation(Shown):
         return quantity.xreplace({s: expression(v, str(s)) for s, v in at.items() if v is not None})
 
     def _function(self, kind: str) -> tuple[Expr, StateVariable]:
-        functions = {"U": (lambda: self.relation, ENERGY), "T": (lambda: self._T, TEMPERATURE)}
-        function, symbol = functions.get(kind, (lambda: self._P, PRESSURE))
-        return function(), symbol
+        if kind == "U":
+            return self.relation, ENERGY
+        return (self._T, TEMPERATURE) if kind == "T" else (self._P, PRESSURE)
 
     def _closed(self, kind: str) -> tuple[Expr, StateVariable] | None:
         """S as an expression in U, T or P, and the symbol of that; found once."""
-        known = self.__dict__.setdefault("_inverses", {})
+        known: dict[str, tuple[Expr, StateVariable] | None] = self.__dict__.setdefault("_inverses", {})
         if kind not in known:
             function, symbol = self._function(kind)
             solved = inverse(function, ENTROPY, symbol, self.domain, Budget(seconds=2))
@@ -370,7 +370,7 @@ class FundamentalRelation(Shown):
 
 
 def _own(given: Symbol | None, own: StateVariable) -> dict[Symbol, StateVariable]:
-    """What to write for a symbol of the user."""
+    """The internal expression for a symbol of the user."""
     if given is None:
         return {}
     if not isinstance(given, Symbol):

@@ -1,7 +1,7 @@
 """Solving one equation for one variable: by undoing operations, by computer algebra, or by numbers inside a bracket.
 
-A solution is believed when putting it back gives what one started from, at random points of a domain. That also picks
-the branch: of the two square roots only one returns the state it came from.
+A solution is accepted if it inverts the function at random points of a domain. That also selects the branch: of the
+two square roots only one returns the original state.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def one_symbol_per_name(expressions: Sequence[Expr], role: str) -> None:
 
 
 def undone(expression: Expr, symbol: Symbol) -> list[Expr]:
-    """Solutions of expression = 0, found by undoing one operation after the other; [] if that leads nowhere."""
+    """Solutions of expression = 0, found by undoing one operation after the other; [] if that fails."""
     left, rights = expression, [sympy.S.Zero]
     while left != symbol:
         if left.is_Add:
@@ -80,7 +80,7 @@ def solutions(expression: Expr, symbol: Symbol, budget: Budget) -> list[Expr]:
     if numerator is not None and (by_hand := undone(sympy.expand(numerator), symbol)):
         return by_hand
     found = budget.call(lambda: sympy.solve(expression, symbol))
-    # All or nothing: a root written with complex numbers may be the real one, so leaving it out would hide a choice.
+    # All or none: a root written with complex numbers may be the real one, so leaving it out would hide a choice.
     return [] if any(s.has(symbol, sympy.RootOf, sympy.LambertW) for s in found or []) else list(found or [])
 
 
@@ -97,7 +97,7 @@ def inverse(function: Expr, symbol: Symbol, value: Symbol, domain: Sequence[Expr
 
 
 def monotone_root(function: Callable[[float], float], what: str) -> float:
-    """The zero of a monotone function of one variable, by a bracket that grows; not-a-number marks an edge."""
+    """The zero of a monotone function of one variable, by a growing bracket; not-a-number marks the edge of the domain."""
     from scipy.optimize import brentq
 
     low, high = _bracket(function, what)

@@ -16,7 +16,7 @@ from ..coordinates import Velocity
 
 @dataclass(frozen=True)
 class Quadrature:
-    """What came of looking for W with -dW/dq = F: whether there is one, its closed form if found, and why."""
+    """The result of the search for W with -dW/dq = F: whether it exists, its closed form if found, and the reason."""
 
     exists: bool
     W: Expr | None
@@ -54,7 +54,7 @@ def potential(force: Mapping[Any, Expr], budget: Budget, domain: Sequence[Expr] 
 
 
 def _free_of(integrand: Expr, symbols: Sequence[Symbol]) -> Expr:
-    """The same integrand where it does not really depend on some symbols: they are given a value."""
+    """The same integrand without symbols on which its value does not depend: they are replaced by a number."""
     for s in symbols:
         if s in integrand.free_symbols:
             at = integrand.subs(s, 0)
@@ -78,7 +78,7 @@ def _antiderivative(integrand: Expr, x: Symbol, budget: Budget) -> Expr | None:
 
 
 def _real_logarithm(u: Expr) -> Expr:
-    """log|u|, since computer algebra gives log(x - x0) as readily as log(x0 - x), whichever is positive."""
+    """log|u|, since computer algebra may give log(x - x0) or log(x0 - x), without regard to which argument is positive."""
     return sympy.log(u) if u.is_positive else sympy.log(u**2) / 2
 
 

@@ -1,1 +1,1 @@
-"""What a numerical method solves exactly: modified equations and exact discrete Lagrangians."""
+"""Backward error analysis: modified equations and exact discrete Lagrangians."""

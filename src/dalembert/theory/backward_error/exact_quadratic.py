@@ -27,7 +27,7 @@ from ...model.system import System
 from ...symbolic import fast, free_names, gradient, jacobian, slow, substitute
 
 LARGEST = 4
-"""More degrees of freedom than this are left to numbers."""
+"""With more degrees of freedom than this no closed form is sought."""
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class Quadratic:
 
 
 def quadratic_form(system: System) -> Quadratic | None:
-    """The coefficients of a Lagrangian that is quadratic with constant coefficients; None of any other."""
+    """The coefficients of a Lagrangian that is quadratic with constant coefficients; None for any other."""
     q, v = system.coordinates, system.velocities
     symbols = [*q, *v]
     slopes = gradient(system.lagrangian, symbols)
@@ -66,7 +66,7 @@ def quadratic_form(system: System) -> Quadratic | None:
 
 
 def closed_form(system: System) -> tuple[Expr | None, str]:
-    """L_d^E in the slots and the step, or None, and what was found out on the way."""
+    """L_d^E in the slots and the step, or None, and the reason."""
     form = quadratic_form(system)
     if form is None:
         return None, "the Lagrangian is not quadratic with constant coefficients"
@@ -122,7 +122,7 @@ class _Spectrum:
 
 
 def _irrational(*values: Expr) -> bool:
-    """Whether roots of symbols occur: cancelling would take long and show little."""
+    """Whether roots of symbols occur: cancelling takes long and shortens little."""
     return any(p.base.free_symbols and not p.exp.is_integer for e in values for p in e.atoms(sympy.Pow))
 
 

@@ -1,7 +1,8 @@
-"""Coefficients of backward error analysis: where a method has decimals, what is left of cancelling terms goes.
+"""Coefficients of backward error analysis: for methods with decimal coefficients, residues of cancelled terms are removed.
 
-The numbers of the system are letters meanwhile. So the coefficients are those of the method alone: of the size of one, and
-simple fractions where decimals cancel; and a term that is small because a number of the system is small stays.
+The numbers of the system are replaced by symbols meanwhile. So the coefficients are those of the method alone: of the
+size of one, and simple fractions where decimals cancel; and a term that is small because a number of the system is small
+is kept.
 """
 
 from __future__ import annotations
@@ -23,11 +24,11 @@ from ...waist.stepmap import StepMap
 from .step_series import Row, expanded
 
 SIMPLE = 100
-"""A number of a system whose numerator times denominator is more than this is a letter while terms are cleaned."""
+"""A number of a system whose numerator times denominator is more than this is replaced by a symbol while terms are cleaned."""
 
 
 class OneStep(Protocol):
-    """An integrator, as far as it matters here."""
+    """The part of an integrator that is used here."""
 
     def step_map(self, system: System) -> StepMap:
         """The method applied to a system."""
@@ -41,8 +42,8 @@ Numbers = dict[Parameter, Expr]
 def lettered(system: System, method: OneStep, stepmap: StepMap) -> tuple[System, StepMap, Numbers]:
     """The system and its step, with letters for those numbers of the system that are not simple.
 
-    So the coefficients are those of the method alone: of the size of one, and simple fractions where decimals cancel. What
-    rounding leaves can be told from a term that is small because a number of the system is.
+    So the coefficients are those of the method alone: of the size of one, and simple fractions where decimals cancel. Rounding
+    residues can then be distinguished from terms that are small because a number of the system is.
     """
     letters: dict[Expr, Parameter] = {}
 
@@ -67,7 +68,7 @@ def with_numbers(rows: Sequence[Row], numbers: Numbers) -> tuple[tuple[Fast, ...
 
 
 def same(a: Fast, b: Fast) -> bool:
-    """Whether two expressions are equal, by value; with decimal coefficients, up to what rounding leaves of them."""
+    """Whether two expressions are equal, by value; with decimal coefficients, up to rounding."""
     for _, at in points([a, b], 4):
         x, y = number(a, at), number(b, at)
         if not abs(x - y) <= 1e-9 * (abs(x) + abs(y)):
@@ -76,7 +77,7 @@ def same(a: Fast, b: Fast) -> bool:
 
 
 def clean(parts: list[Fast], rounding: float = 1e-12) -> Fast:
-    """A sum; where coefficients are decimal, what is left of cancelling terms goes, and simple fractions come back."""
+    """A sum; where coefficients are decimal, residues of cancelled terms are removed, and simple fractions restored."""
     total = expanded(sum(parts, start=fast(0)))
     if not has_decimals(total):
         return fast(0) if vanishes(total) else total

@@ -1,4 +1,4 @@
-"""A step as a power series in h, with exact coefficients: what backward error analysis begins with."""
+"""A step as a power series in h, with exact coefficients: the input of backward error analysis."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from ...waist.stepmap import Block, StepMap
 from ..algebra import linear_solution
 
 BUDGET = 20_000
-"""More terms than this in one coefficient are refused: nobody reads them, and the next order has many more."""
+"""More terms than this in one coefficient are refused: they are unreadable, and the next order has many more."""
 
 Series = dict[int, Fast]
 """Coefficients by power of h."""
@@ -146,7 +146,7 @@ def _factorials(index: Iterable[int]) -> int:
 
 
 def expanded(expression: Fast) -> Fast:
-    """Multiplied out, except for sums that stand in a denominator or under a root: those stay whole and cancel."""
+    """Multiplied out, except for sums that stand in a denominator or under a root: those are kept, so that they can cancel."""
     import symengine
 
     e = fast(expression)

@@ -1,1 +1,1 @@
-"""What a motion conserves, and why; the laws of energy and entropy."""
+"""First integrals with their reasons; the laws of energy and entropy."""

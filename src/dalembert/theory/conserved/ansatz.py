@@ -1,7 +1,7 @@
 """The space in which first integrals are looked for: products of functions of position and time with momenta or velocities.
 
 The functions are monomials in what the system itself is written with: coordinates, time, sines and cosines of its
-angles, roots and reciprocals. Parameters stay out of it; they come back as coefficients.
+angles, roots and reciprocals. Parameters are not among them; they occur in the coefficients.
 """
 
 from __future__ import annotations
@@ -22,13 +22,14 @@ from ...model.coordinates import Coordinate, time
 from ...model.system import System
 from ...symbolic import fast, gradient
 from ..motion.lagrange import expanded, momenta
-from .on_shell import Array, Shell, States
+from .on_shell import Shell
+from .state_source import Array, States
 
 _TRIGONOMETRIC = (sympy.sin, sympy.cos, sympy.tan, sympy.cot, sympy.sec, sympy.csc)
 
 
 def building_blocks(system: System) -> list[Expr]:
-    """What coefficients are made of: coordinates that are not only angles, sines and cosines, roots, reciprocals."""
+    """The factors of coefficients: coordinates that are not only angles, sines and cosines, roots, reciprocals."""
     stated = _stated(system)
     inside = [f for e in stated for f in e.atoms(*_TRIGONOMETRIC)]
     outside = [e.xreplace({f: sympy.Dummy() for f in inside}) for e in stated]
@@ -42,7 +43,7 @@ def building_blocks(system: System) -> list[Expr]:
 
 
 def _turning(system: System) -> list[Expr]:
-    """Coordinates that nothing depends on and whose inertia is not constant: they may well be angles."""
+    """Coordinates that nothing depends on and whose inertia is not constant: they are probably angles."""
     moving = (*system.coordinates, *system.velocities, time)
     present = {s for e in _stated(system) for s in e.free_symbols}
     absent = [q for q in system.coordinates if q not in present]
@@ -51,7 +52,7 @@ def _turning(system: System) -> list[Expr]:
 
 
 def _stated(system: System) -> list[Expr]:
-    """The expressions a system is stated by, terms with functions of parameters alone taken as they are."""
+    """The expressions a system is stated by, terms with functions of parameters alone unchanged."""
     rows = [*(a for w in system.variations for a in w), *(c.expression for c in system.constraints)]
     moving = {*system.coordinates, time}
 
@@ -107,7 +108,7 @@ def _constant(row: Sequence[Any], system: System) -> bool:
 
 
 def even(system: System) -> bool:
-    """Whether nothing changes when the velocities are reversed."""
+    """Whether the system is invariant under reversal of the velocities."""
     back = {fast(v): -fast(v) for v in system.velocities}
     L = fast(system.lagrangian)
     return vanishes(L - L.subs(back)) and all(vanishes(fast(f) - fast(f).subs(back)) for f in system.force)
@@ -170,7 +171,7 @@ class Ansatz:
         return found
 
     def on(self, shell: Shell, put: Mapping[Expr, Expr]) -> Ansatz:
-        """The same functions with letters put for constants, on the shell of the system that has these letters."""
+        """The same functions with symbols for constants, on the shell of the system that has these symbols."""
         return Ansatz(shell, tuple(b.xreplace(put) for b in self.blocks), self.still, self.members)
 
     def lifted(self, letters: Sequence[Expr], degree: int) -> Ansatz:
@@ -185,7 +186,7 @@ class Ansatz:
         return self.shell.function(self.blocks)
 
     def involved(self, index: int) -> tuple[int, int, int]:
-        """How involved a function is: powers of time, number of factors, factors that are velocities or momenta."""
+        """The complexity of a function: powers of time, number of factors, factors that are velocities or momenta."""
         member = self.members[index]
         moving = sum(k >= self.still for k in member)
         return sum(self._timely[k] for k in member if k < self.still), len(member), moving

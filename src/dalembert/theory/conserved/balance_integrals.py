@@ -1,4 +1,4 @@
-"""First integrals that can be read off the balances of momentum and energy.
+"""First integrals that follow directly from the balances of momentum and energy.
 
 The momentum of x changes at the rate dL/dx + Q_x + reaction. Where that is the derivative of a function F(q, t), p - F is
 conserved: F = 0 for a cyclic coordinate, the integral of Q_x over time for a given force, -c x for a viscous one.
@@ -26,7 +26,7 @@ from .primitive import is_total_derivative, primitive
 
 
 def momentum_integrals(system: System, shell: Shell, budget: Budget) -> Iterator[Integral]:
-    """One verdict per coordinate: its momentum, corrected by what acts along it, or why there is no such integral."""
+    """One verdict per coordinate: its momentum, less the integral of the force along it, or why there is no such integral."""
     return (_momentum(system, i, readable(p, system), shell, budget) for i, p in enumerate(momenta(system)))
 
 

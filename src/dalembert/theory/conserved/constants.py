@@ -1,7 +1,7 @@
 """The constants of a system as parameters: sin(1/2), sqrt(2), pi, and decimals that are the result of a computation.
 
-Coefficients of integrals are fractions or polynomials in such constants. The value of a constant does not tell which part of a
-coefficient it is; with a letter in its place it is one more parameter, which takes other values too.
+Coefficients of integrals are fractions or polynomials in such constants. From the value of a constant its part in a
+coefficient cannot be determined; with a symbol in its place it is one more parameter, sampled at other values too.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from ..motion.lagrange import expanded, momenta
 
 
 def lettered(system: System) -> tuple[System, dict[Expr, Expr], dict[Letter, Expr]]:
-    """The system with a letter in place of each constant; what was put for what, and back. Unchanged if there are none.
+    """The system with a symbol for each constant, the replacements, and their inverse. Unchanged if there are none.
 
-    Momenta are put for momenta too: those of the system are multiplied out, which may make other numbers of constants.
+    Momenta are replaced too: those of the system are multiplied out, which may combine constants into other numbers.
     """
     found = sorted({c if c > 0 else -c for e in system.expressions() for c in _constants(e)}, key=str)
     back = {Letter(f"number.{k}", positive=True): c for k, c in enumerate(found, 1)}
@@ -38,7 +38,7 @@ def lettered(system: System) -> tuple[System, dict[Expr, Expr], dict[Letter, Exp
         return system, {}, {}
     try:
         general = system.replace(**{key: with_letters(value) for key, value in system.arguments.items()})
-    except ModelError:  # what makes sense for these values only
+    except ModelError:  # the system is valid for these values only
         return system, {}, {}
     pairs = zip(momenta(system), momenta(general), strict=True)
     return general, put | {expanded(p, system): expanded(other, general) for p, other in pairs}, back
@@ -49,4 +49,5 @@ def _constants(expression: Expr) -> set[Expr]:
     written = expression.atoms(sympy.Function, sympy.Pow)
     simple = {c for c in written if all(a.is_Rational for a in c.args) and c.is_real}
     rounded = {c for c in expression.atoms(sympy.Rational) if was_computed(int(c.p), int(c.q))}
-    return simple | rounded | expression.atoms(sympy.NumberSymbol)
+    found: set[Expr] = simple | rounded | expression.atoms(sympy.NumberSymbol)
+    return found

@@ -1,4 +1,4 @@
-"""Energy and the momenta of cyclic coordinates: what can be read off a system, with the reason."""
+"""Energy and the momenta of cyclic coordinates, with the reason why they are conserved or not."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Integral(Shown):
 
 
 def energy_integral(system: System) -> Integral:
-    """The Jacobi integral, called energy where it is that, with the reason why it is conserved or not."""
+    """The Jacobi integral, named energy where it is the energy, with the reason why it is conserved or not."""
     causes = _causes(system)
     idle = " and reactions do no work" if system.constraints else ""
     warms = "; what friction takes from the motion becomes internal energy" if any(map(any, system.friction)) else ""
@@ -78,9 +78,9 @@ def reaction_is_idle(c: Constraint, system: System) -> bool:
 
 
 def cyclic_momenta(system: System) -> list[Integral]:
-    """The momentum of every cyclic coordinate: one that neither the Lagrangian nor forces nor reactions act along.
+    """The momentum of every cyclic coordinate: along which neither the Lagrangian nor forces nor reactions act.
 
-    Of a rotation the components in the body are looked at, and those in space.
+    For a rotation the components in the body and those in space are checked.
     """
     found, p = [], momenta(system)
     for i, (q, torque) in enumerate(zip(system.coordinates, _torques(system), strict=True)):

@@ -1,6 +1,6 @@
-"""What a motion conserves, and why.
+"""First integrals of a system, with the reasons.
 
-`energy_integral` and `cyclic_momenta` are the two kinds that can be seen at once; `first_integrals` looks for all it can.
+`energy_integral` and `cyclic_momenta` are the two kinds that need no search; `first_integrals` searches for more.
 """
 
 from __future__ import annotations
@@ -107,7 +107,7 @@ def first_integrals(system: System, degree: int = 2, budget: Budget | None = Non
 def _collect(
     system: System, degree: int, budget: Budget, every: list[Integral], remarks: list[str], searched: list[str]
 ) -> None:
-    """Fill the lists from what is quick to what is slow, so that they hold what was found when a search is ended."""
+    """Fill the lists, the fastest searches first, so that they hold the results so far when a search is ended."""
     at = shell(system)
     for verdict in jacobi(system, at, budget, remarks):
         every.append(verdict)
@@ -169,7 +169,7 @@ def _numbered(kind: str, taken: Sequence[str]) -> str:
 
 
 def _symmetry(move: Mapping[Coordinate, Expr]) -> str | None:
-    """What the integral of a displacement is called, with c constant: x by c, x by c t, or x by -c y and y by c x."""
+    """The name of the integral of a displacement, with c constant: x by c, x by c t, or x by -c y and y by c x."""
     moved = {q: xi for q, xi in move.items() if xi != 0}
     names, shifts = ", ".join(q.name for q in moved), set(moved.values())
     if len(shifts) == 1 and _is_constant(*shifts):

@@ -26,12 +26,13 @@ from ...model.coordinates import Letter, time
 from ...model.system import System
 from .ansatz import Ansatz, ansatz, building_blocks, even, motion_blocks, potential_terms
 from .constants import lettered
-from .on_shell import Array, Shell, shell
+from .on_shell import Shell, shell
+from .state_source import Array
 
 _LARGEST = 300  # functions in one ansatz
 _LIFTED = 400  # functions times parameter monomials
 _EXACT = 130  # functions in a space that is searched in ball arithmetic
-_PAIRED = 24  # known integrals whose products are looked at
+_PAIRED = 24  # known integrals whose products are considered
 _ZERO, _NOT_ZERO = (1e-14, 1e-12, 1e-10), 1e-7  # singular values, in units of the largest
 
 
@@ -44,7 +45,7 @@ class Found:
 
 
 class Search:
-    """A search through one space after another for what does not follow from `known`; `searched` says which spaces."""
+    """A search through one space after another for integrals independent of `known`; `searched` lists the spaces."""
 
     def __init__(self, shell: Shell, known: Sequence[Expr], degree: int, budget: Budget, searched: list[str]):
         self.shell, self.system, self.degree, self.budget = shell, shell.system, degree, budget
@@ -52,7 +53,7 @@ class Search:
         self._longest = 1  # terms in the longest integral found
 
     def run(self) -> Iterator[Found]:
-        """Search all spaces, and give every integral as soon as it is found."""
+        """Search all spaces, and yield every integral as soon as it is found."""
         yield from self._through(self._linear_spaces())
         yield from self._uniform_motions()
         yield from self._through(self._quadratic_spaces() if self.degree > 1 else iter(()))
@@ -105,7 +106,7 @@ class Search:
     def _space(
         self, still: Sequence[Expr], moving: Sequence[Expr], powers: Sequence[int], text: str, extra: Sequence[Expr]
     ) -> Iterator[tuple[Ansatz, int, str]]:
-        """The largest space of its kind that is small enough; before it a smaller one, whose functions are less alike."""
+        """The largest space of its kind within the limit; before it a smaller, better conditioned one."""
         d = max(self.degree, 1)
         small = ansatz(self.shell, still, moving, powers, (1, 1), extra)
         if d > 1 and len(small) <= _LARGEST:
@@ -130,7 +131,7 @@ class Search:
             return
         values, rates = space.table(states)
         good = np.isfinite(values).all(axis=1) & np.isfinite(rates).all(axis=1)
-        # The involved functions first: so the echelon form sets apart the integrals that do without them.
+        # Complex functions first: so the echelon form separates the integrals without them.
         kept = sorted(_independent(values[good]), key=space.involved, reverse=True)
         for vectors in self._vectors(space.restricted(kept), rates[good][:, kept], values[good][:, kept]):
             supports = [[kept[k] for k in np.flatnonzero(vector)] for vector in vectors]
@@ -142,9 +143,9 @@ class Search:
                 if expression is None or not self.shell.conserved(expression):
                     continue
                 if self._dependent(expression, self.shell.values([expression], states)[good][:, 0], known):
-                    continue  # the coefficients that were found had rounding errors, which this has not
+                    continue  # the numerical coefficients had rounding errors, the exact expression has none
                 if self.shell.rank([expression]) == 0:
-                    continue  # constant because the constraints say so
+                    continue  # constant by the constraints
                 terms = len(sympy.Add.make_args(expression))
                 if terms <= self._longest or self._independent(expression):
                     self._longest = max(self._longest, terms)
@@ -157,7 +158,7 @@ class Search:
         if len(space) > _EXACT or not _doubtful(rates, values):
             yield from _combinations(rates, values)
             return
-        backward = space.restricted(range(len(space))[::-1])  # its kernel is in echelon form from the other end
+        backward = space.restricted(range(len(space))[::-1])  # its kernel is in echelon form with reversed columns
         table = backward.exact_rates(self.shell.parameter_values(3))
         found = np.zeros((0, len(space)))
         for row in kernel(table, len(space)) if len(table) >= len(space) else []:
@@ -173,7 +174,7 @@ class Search:
     def _independent(self, expression: Expr) -> bool:
         """Whether a quantity is not a function of known ones.
 
-        This is asked of those that are longer than what was found before. So both components of a Laplace-Runge-Lenz
+        This is checked for integrals longer than those found before. So both components of a Laplace-Runge-Lenz
         vector are kept, though the second is a function of the first, the energy and the angular momentum.
         """
         return self.shell.rank([*self.known, expression]) > self.shell.rank(self.known)
@@ -223,7 +224,7 @@ class Search:
     def _exact(self, space: Ansatz) -> Expr | None:
         """A combination of the functions of a space whose rate is zero, of few terms, with rational coefficients.
 
-        Which functions belong together is known from floating point. Their coefficients come from states in ball arithmetic,
+        Which functions occur together is known from floating point. Their coefficients come from states in ball arithmetic,
         so that they are the same fractions whatever the units are.
         """
         width = len(space)
@@ -317,7 +318,7 @@ def _spectrum(rates: Array, values: Array) -> tuple[Array, Array, Array]:
 
 
 def _doubtful(rates: Array, values: Array) -> bool:
-    """Whether floating point does not tell which combinations vanish."""
+    """Whether floating point does not decide which combinations vanish."""
     if not rates.shape[1]:
         return False
     s = _spectrum(rates, values)[0]
@@ -327,7 +328,7 @@ def _doubtful(rates: Array, values: Array) -> bool:
 def _combinations(rates: Array, values: Array) -> Iterator[Array]:
     """The combinations of columns whose rates vanish, as rows of coefficients in echelon form.
 
-    Functions that are nearly dependent give combinations that nearly vanish; hence several readings of zero, the strictest
+    Functions that are nearly dependent give combinations that nearly vanish; hence several thresholds for zero, the strictest
     first.
     """
     if not rates.size:
@@ -342,7 +343,7 @@ def _combinations(rates: Array, values: Array) -> Iterator[Array]:
 
 
 def _echelon(rows: Array) -> Array:
-    """Reduced row echelon form: the same space by vectors of few entries, each with a 1 of its own."""
+    """Reduced row echelon form: the same space by vectors of few entries, each with its own pivot 1."""
     import numpy as np
 
     rows, done = np.array(rows, dtype=float), 0

@@ -1,4 +1,4 @@
-"""Noether's theorem for a declared family of transformations, with everything that can stand in its way checked.
+"""Noether's theorem for a declared family of transformations, with all its hypotheses checked.
 
 The family x -> x + s xi(q, t), t -> t + s tau(q, t) changes L dt by s dF/dt dt. Then, with h = p.v - L,
 
@@ -55,7 +55,7 @@ class NoetherCharge(Integral):
         moved += [("displacement of t", self.tau)] if self.tau != 0 else []
         said = "conserved" if self.conserved else "not conserved"
         asked = [f"  {'yes' if holds else 'no '}  {what}" for what, holds in self.checks]
-        why = self.reason.removeprefix(_failures(self.checks)).removeprefix("; ")  # what failed stands above already
+        why = self.reason.removeprefix(_failures(self.checks)).removeprefix("; ")  # the failed check is already listed
         return [*moved, *asked, (f"charge, {said}", self.expression), *([f"    {why}"] if why else [])]
 
 
@@ -69,7 +69,7 @@ def noether(
 ) -> NoetherCharge:
     """The Noether charge of a family of transformations, whether it is conserved, and why or why not.
 
-    family:     {x: xi(q, t)}, displacements; coordinates left out stay where they are. With `parameter=s` the
+    family:     {x: xi(q, t)}, displacements; coordinates left out do not move. With `parameter=s` the
                 transformed coordinates themselves, {x: x*cos(s) + y*sin(s), ...}, that are the identity at s = 0
     tau:        the displacement of time, for infinitesimal families
     parameter:  the parameter s of a finite family

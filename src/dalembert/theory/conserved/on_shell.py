@@ -37,9 +37,9 @@ class ExactState:
 
 
 class Shell(StateSource):
-    """The states a system can be in, to draw from and to evaluate on.
+    """Admissible states of a system, to sample and to evaluate expressions at.
 
-    Floating point serves to search; what is claimed is confirmed in ball arithmetic.
+    Searches use floating point; results are confirmed in ball arithmetic.
     """
 
     def __init__(self, system: System):
@@ -47,7 +47,7 @@ class Shell(StateSource):
         self._more_exact: dict[bool, list[ExactState]] = {True: [], False: []}
 
     def rates(self, expressions: Sequence[Any], at: States) -> tuple[Array, Array]:
-        """d/dt of some expressions along the motion, and the size of what it is the sum of.
+        """d/dt of some expressions along the motion, and the size of its terms.
 
         An acceleration that is zero is so up to the rounding of the forces that balance; so the largest acceleration or
         velocity of a state, in units of the scale of the system, counts for the size of each.
@@ -67,8 +67,8 @@ class Shell(StateSource):
     def conserved(self, expression: Any, count: int = 16, seed: int = 101) -> bool | None:
         """Whether d/dt of an expression is zero at fresh states and parameter values; None if it has no value there.
 
-        A rate that is clearly not zero in floating point settles it; otherwise the balls of the rate do. And it must not jump
-        from branch to branch.
+        A rate that is clearly not zero in floating point is decisive; otherwise the balls of the rate are. The expression must
+        not jump from branch to branch either.
         """
         import numpy as np
 
@@ -107,7 +107,7 @@ class Shell(StateSource):
         return self._exact_drawn(4 + 4 * len(self._kinks), 131)
 
     def exact_states(self, count: int, parameters: Array | None = None) -> list[ExactState]:
-        """About so many states in ball arithmetic, those of every branch among them."""
+        """About `count` states in ball arithmetic, those of every branch among them."""
         free = parameters is None
         if len(self._more_exact[free]) < count:
             self._more_exact[free] = self._exact_drawn(count + 4 * len(self._kinks), 137, parameters)
@@ -156,7 +156,7 @@ class Shell(StateSource):
 
     @cached_property
     def dimension(self) -> int:
-        """How many numbers a state on the constraints has: positions and velocities."""
+        """The dimension of the set of states on the constraints: positions and velocities."""
         bound = [*(c.expression for c in self.system.holonomic), *self.constraints]
         held = jacobian(bound, (*self.system.coordinates, *self.system.velocities))
         return 2 * self._n - highest_rank(held, self.exact_points[:3]) if bound else 2 * self._n

@@ -37,7 +37,7 @@ class RouthReduction(Shown):
     cyclic:      the coordinates that were eliminated
     system:      what is left, a `System` with the Routhian for its Lagrangian and the momenta for parameters
     routhian:    R = L - p.v over the cyclic coordinates
-    momenta:     {p_x: dL/d(x.dot)}, each new parameter and what it is the value of
+    momenta:     {p_x: dL/d(x.dot)}, each new parameter and the momentum it is the value of
     velocities:  {x.dot: expression}, the cyclic velocities along a motion of the reduced system
     """
 
@@ -134,7 +134,7 @@ def routh(system: System, cyclic: Sequence[Coordinate] | None = None) -> RouthRe
         name=f"{system.name}, reduced by {', '.join(q.name for q in chosen)}",
         coordinates=rest,
         lagrangian=R,
-        internal_energy=0,  # R has it
+        internal_energy=0,  # contained in R
         forces={
             q: _without(f.xreplace(solved), chosen)
             for q, f in zip(system.coordinates, system.forces, strict=True)
@@ -173,7 +173,7 @@ def _eliminated(
 
 
 def _without(e: Expr, chosen: Sequence[Coordinate]) -> Expr:
-    """An expression without coordinates on which it does not depend, though they may be written in it."""
+    """An expression without coordinates that occur in it but do not change its value."""
     for q in (q for q in chosen if q in e.free_symbols):
         forms = (e.xreplace({q: value}) for value in (sympy.S.Zero, sympy.S.One, sympy.S.Half))
         e = next((f for f in forms if not f.has(sympy.nan, sympy.zoo, sympy.oo) and vanishes(f - e)), e)
@@ -181,7 +181,7 @@ def _without(e: Expr, chosen: Sequence[Coordinate]) -> Expr:
 
 
 def _tidy(R: Expr, velocities: Sequence[Velocity]) -> Expr:
-    """The same, as a polynomial in the velocities with factored coefficients where that can be had."""
+    """The same, as a polynomial in the velocities with factored coefficients where possible."""
     budget = Budget(attempts=200, seconds=2.0)
     polynomial = budget.call(sympy.Poly, R, *velocities)
     if polynomial is None:
@@ -195,7 +195,7 @@ def _tidy(R: Expr, velocities: Sequence[Velocity]) -> Expr:
 
 
 def _variations(system: System, rest: Sequence[Coordinate]) -> list[Expr] | None:
-    """The one-forms of the original system; reactions have no component along what was eliminated."""
+    """The one-forms of the original system; reactions have no component along eliminated coordinates."""
     if not system.has_own_variations:
         return None
     index = {q: i for i, q in enumerate(system.coordinates)}

@@ -43,7 +43,7 @@ def _joined(parts: Sequence[States]) -> States:
 
 
 class StateSource:
-    """The states a system can be in, to draw from.
+    """Admissible states of a system, sampled.
 
     States are drawn at the scale of the system and over some decades around it, and on both sides of every boundary between
     branches.
@@ -76,7 +76,7 @@ class StateSource:
 
     @cached_property
     def moving_symbols(self) -> tuple[Any, ...]:
-        """What changes along a motion."""
+        """The symbols that change along a motion."""
         return (*self.system.coordinates, *self.system.velocities, time)
 
     def parameter_values(self, seed: int) -> Array:
@@ -90,9 +90,9 @@ class StateSource:
         return values * [-1 if p.is_negative else 1 for p in self.system.parameters]
 
     def states(self, count: int, seed: int, parameters: Array | None = None, decades: float = 0.0) -> States | None:
-        """Random states, with random parameters each unless those are given; None if hardly any could be found.
+        """Random states, with random parameters each unless those are given; None if too few could be found.
 
-        Where there are branches, as many of each as can be had. The same states for the same arguments.
+        Where there are branches, as many of each as possible. The same arguments give the same states.
         """
         key = (count, seed, None if parameters is None else parameters.tobytes(), decades)
         if key not in self._drawn:
@@ -132,7 +132,7 @@ class StateSource:
 
     @cached_property
     def _kinks(self) -> list[Fast]:
-        """The boundaries between branches of what the system is stated by."""
+        """The boundaries between branches in the expressions of the system."""
         s = self.system
         return boundaries([s.lagrangian, *s.force, *(c.expression for c in s.constraints)])
 
@@ -152,7 +152,7 @@ class StateSource:
         return found
 
     def _of_all_branches(self, known: States, count: int, seed: int, parameters: Array | None) -> States:
-        """So many states, of each branch in turn; more are drawn, farther away, until there are enough of each."""
+        """`count` states, of each branch in turn; more are drawn, farther away, until there are enough of each."""
         import numpy as np
 
         side = self.function(self._kinks)
@@ -191,7 +191,7 @@ class StateSource:
         return size, size
 
     def moving(self, inputs: Array) -> States:
-        """States with the accelerations and multipliers that the equations give them; not-a-number where they give none."""
+        """States with the accelerations and multipliers that the equations give them; not-a-number where undetermined."""
         import numpy as np
 
         matrix, right = (function(inputs) for function in self._motion)
@@ -204,8 +204,8 @@ class StateSource:
     def _scaled(self, matrix: Array) -> tuple[Array, Array, Array]:
         """The matrices of the equations of motion in units of the scale, with the factors of their rows and columns.
 
-        Accelerations and forces are counted in the scales of the coordinates, multipliers and constraints in what makes
-        the largest entry of each one.
+        Accelerations and forces are counted in the scales of the coordinates, multipliers and constraints in units that
+        make the largest entry of each one.
         """
         import numpy as np
 
@@ -225,7 +225,7 @@ class StateSource:
         return matrix * row[:, :, None] * column[:, None, :], row, column
 
     def _projected(self, rows: Array, level: tuple[int, Any, Any], part: slice) -> Array:
-        """Newton's method, by the shortest step to the constraints; rows that do not get there are left out.
+        """Newton's method, by the shortest step to the constraints; rows that do not converge are left out.
 
         Steps and distances are counted in units of the scale.
         """

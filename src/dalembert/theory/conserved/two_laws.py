@@ -3,8 +3,9 @@
     dE/dt = F_ext . v - dL/dt + reactions . v + heat received
     dS_a/dt = (friction heat of a + heat conducted to a + heat received by a) / T_a
 
-The first is a theorem about Lagrange's equations: friction is not in it, because what it takes from the motion it gives to
-the bodies. In the second, friction heat over temperature is produced in body a; conduction produces entropy between bodies.
+The first is a theorem about Lagrange's equations: friction is not in it, because the mechanical energy it removes becomes
+internal energy of the bodies. In the second, friction heat over temperature is produced in body a; conduction produces
+entropy between bodies.
 """
 
 from __future__ import annotations
@@ -63,7 +64,7 @@ def exchanged_heat(system: System) -> list[Fast]:
     return [fast(every) - (outside - fast(given)) for every, outside, given in whole]
 
 
-# -------------------- to be read --------------------
+# -------------------- display --------------------
 
 
 @dataclass(frozen=True, repr=False)
@@ -82,7 +83,7 @@ class EnergyBalance(Shown):
 
     @property
     def name(self) -> str:
-        """What obeys the law is called energy, unless it is the Jacobi integral of a moving frame."""
+        """The name of the quantity: energy, or Jacobi integral in a moving frame."""
         return meaning(self.system).name
 
     @property
@@ -134,11 +135,11 @@ def _moving(system: System) -> Fast:
 
 @dataclass(frozen=True, repr=False)
 class EntropyProduction(Shown):
-    """The second law: what produces entropy, and what carries it in.
+    """The second law: entropy production, and entropy received with heat.
 
     bodies:      for each entropy, what friction produces in it per unit of time
     conduction:  what conduction between the bodies produces
-    received:    for each entropy, what comes in with heat from outside: heat over the temperature of the body
+    received:    for each entropy, entropy received with heat from outside: heat over the temperature of the body
     """
 
     system: System
@@ -176,7 +177,7 @@ class EntropyProduction(Shown):
 
 
 def entropy_production(system: System) -> EntropyProduction:
-    """The second law of a system: the entropy produced in each body and between them, and what comes in with heat."""
+    """The second law of a system: the entropy produced in each body and between them, and the entropy received with heat."""
     _check(system, "entropy_production")
     S, T = system.entropies, [fast(temperature) for temperature in system.temperatures]
     if not S:

@@ -27,7 +27,7 @@ class Chart(Shown):
     """Whether positions r(q) are a chart of the configurations that satisfy some constraints.
 
     coordinates:  the coordinates q of the chart
-    residuals:    what is left of each constraint when r(q) is put in; zero where the chart satisfies it
+    residuals:    the value of each constraint at r(q); zero where the chart satisfies it
     rank:         of dr/dq, in general
     dimension:    of the configuration space: number of positions less the rank of the constraints
     gram:         det((dr/dq)^T dr/dq), which vanishes where the chart is singular

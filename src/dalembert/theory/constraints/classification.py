@@ -2,8 +2,8 @@
 
 The constraints are forms A dq + b dt. Whether a form has an integrating factor is decided by the triple identity;
 whether a system of forms does, by the brackets of the velocities it allows (Frobenius); how many functions it keeps
-constant, by how far these brackets reach (Chow). A constraint set with several branches is taken apart first, in
-`constraint_sets`, and each branch is judged by itself.
+constant, by the dimension that these brackets span (Chow). A constraint set with several branches is split first, in
+`constraint_sets`, and each branch is classified separately.
 """
 
 from __future__ import annotations
@@ -124,7 +124,7 @@ def _independent(rows: Sequence[Sequence[Expr]], points: Sequence[Point]) -> tup
 
 
 def _contradiction(given: Given, rows: Sequence[Sequence[Expr]], points: Sequence[Point]) -> str:
-    """Coefficients dependent, drifts not: say which constraint has no velocity left."""
+    """Coefficients dependent, drifts not: name the constraint that no velocity satisfies."""
     n = len(given.coordinates)
     alone = _independent([r[:n] for r in rows], points)[1]
     whole = _independent(rows, points)[1]
@@ -140,10 +140,10 @@ def _contradiction(given: Given, rows: Sequence[Sequence[Expr]], points: Sequenc
 def _flag(
     rows: Sequence[Sequence[Expr]], variables: Sequence[Symbol], points: Sequence[Point], closed: bool, budget: Budget
 ) -> Flag:
-    """The flag of the velocities allowed; if the forms are known to be integrable there is nothing to add."""
+    """The flag of the velocities allowed; of integrable forms it is the distribution itself."""
     if closed or (len(rows) == 1 and is_integrable(rows[0], variables)):
         return Flag((len(variables) - len(rows),), ())
-    basis = kernel(rows, len(variables), points, Allowance(seconds=2.0, total=10.0))  # short is nice, right is enough
+    basis = kernel(rows, len(variables), points, Allowance(seconds=2.0, total=10.0))  # short forms are optional here
     return flag([[fast(e) for e in basis[:, k]] for k in range(basis.cols)], variables, points, budget)
 
 
@@ -199,7 +199,7 @@ def _failing(row: Sequence[Expr], variables: Sequence[Symbol], budget: Budget) -
 
 
 def _is_kept_constant(row: Sequence[Expr], analysis: _Analysis) -> bool:
-    """Whether a form vanishes on everything that brackets reach."""
+    """Whether a form vanishes on all iterated brackets."""
     return all(vanishes_at(pairing(row, f), analysis.points) for f in analysis.flag.fields)
 
 

@@ -1,4 +1,4 @@
-"""What is classified: the constraints as stated, and the branches of the set they describe.
+"""The input of classification: the constraints as stated, and the branches of the set they describe.
 
 A product is satisfied in several ways, and each is a set of its own. A constraint whose gradient vanishes wherever it
 holds, such as a square, is replaced by equations with the same zeros and gradients that do not vanish.
@@ -28,16 +28,16 @@ from ...model.coordinates import Coordinate, Velocity, time
 from ...model.system import System
 
 MOST = 32
-"""Branches that are looked at."""
+"""Most branches that are classified."""
 
 
 @dataclass(frozen=True)
 class Given:
-    """The statement: every constraint in order, as an equation taken apart or as an inequality.
+    """The statement: every constraint in order, as an equation with its row or as an inequality.
 
     variations:  the one-forms given apart from the constraints; None: those of the constraints
     besides:     expressions that vanish too: constraints that were replaced by others
-    remarks:     what was replaced, or says nothing somewhere
+    remarks:     what was replaced, or has no effect somewhere
     """
 
     name: str
@@ -176,7 +176,7 @@ def _located(given: Given) -> tuple[Given, list[Point]]:
 
 @dataclass(frozen=True)
 class _Way:
-    """One way to satisfy a constraint: what takes its place, and what is to be said about it."""
+    """One way to satisfy a constraint: the equations that replace it, and the remark about it."""
 
     stated: tuple[Any, ...]
     besides: tuple[Expr, ...] = ()
@@ -244,7 +244,7 @@ def _within(inner: tuple[Given, list[Point]], outer: tuple[Given, list[Point]]) 
 def _regular(given: Given, points: list[Point]) -> Given:
     """Constraints on positions whose gradient vanishes at every point, replaced by their derivatives.
 
-    Newton's method may not get to such a zero: where no points were found, those of the derivatives are looked for.
+    Newton's method may not converge to such a zero: where no points were found, those of the derivatives are sought.
     """
     now: list[Any] = []
     besides, remarks = list(given.besides), list(given.remarks)

@@ -1,6 +1,6 @@
-"""Distributions: the velocities that a system of forms allows, and where they lead.
+"""Distributions: the velocities that a system of forms allows, and their brackets.
 
-Ranks are ranks by value at points in general position on the constraint set (see `sampling`); at special points the
+Ranks are ranks by value at points in general position on the constraint set (see `decide.sample`); at special points the
 dimensions may be smaller.
 """
 
@@ -49,7 +49,7 @@ def kernel(rows: Sequence[Row], width: int, points: Sequence[Point], budget: Bud
     right = sympy.Matrix([[row[c] for c in free] for row in chosen])
     try:
         solved = solution(block, right, budget)
-    except BudgetSpentError:  # short is nice, right is enough
+    except BudgetSpentError:  # short forms are optional here
         solved = _eliminated(block, right)
     basis = sympy.zeros(width, len(free))
     for k, column in enumerate(free):
@@ -189,8 +189,8 @@ def derived_system(
 ) -> tuple[sympy.Matrix, list[list[Expr]]]:
     """The forms c_a omega^a whose differential vanishes on the vectors that all the forms annihilate.
 
-    They are what is left of a system when only functions that might be constant are kept: the system is integrable if
-    nothing is lost. Returned as coefficients c, one row each, and as forms.
+    They are the part of the system that may consist of differentials of constant functions: the system is integrable if it
+    is all of it. Returned as coefficients c, one row each, and as forms.
     """
     basis = kernel(rows, len(variables), points, budget)
     fields = [[fast(v) for v in basis[:, k]] for k in range(basis.cols)]
@@ -210,7 +210,7 @@ def _on(differential: dict[tuple[int, int], Fast], x: Field, y: Field) -> Fast:
 def derived_flag(
     rows: Sequence[Row], variables: Sequence[Symbol], points: Sequence[Point], budget: Budget
 ) -> list[list[list[Expr]]]:
-    """The derived systems of a system of forms, from the system itself to the one that has none lost: its integrals."""
+    """The derived systems of a system of forms, from the system itself to the last, which is integrable."""
     systems = [[list(r) for r in rows]]
     while systems[-1]:
         budget.spend()

@@ -34,7 +34,7 @@ class HiddenFunction:
     combination:   for each constraint the function c_a in dg = c_a omega^a; empty if they could not be written down
     how:           how it was found
     where:         what must hold all along a motion for g to be constant, x != 0 for example; empty: in every motion
-    is_local:      whether g is constant near the configurations where it was found, and it is not known how far
+    is_local:      whether g is constant near the configurations where it was found, the extent being unknown
     """
 
     function: Expr
@@ -93,7 +93,7 @@ def _alone(
         seen.add(tuple(row))
         slopes = [_slopes(k, variables) for k in known]
         if highest_rank([*slopes, row], points) == highest_rank(slopes, points):
-            continue  # a function of those that are known
+            continue  # a function of known ones
         made = integrating_factor(row, variables, budget)
         if made is not None:
             yield made.function, made.how

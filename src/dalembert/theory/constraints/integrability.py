@@ -110,7 +110,7 @@ def makes_exact(factor: Expr, function: Expr, row: Row, variables: Sequence[Symb
 def potential(row: Row, variables: Sequence[Symbol], budget: Budget) -> Expr | None:
     """The function whose differential an exact form is, by one quadrature per variable; None if one of them failed.
 
-    The order of the quadratures is a matter of luck, so a few orders are tried.
+    Whether the quadratures succeed depends on their order, so a few orders are tried.
     """
     by_size = sorted(range(len(row)), key=lambda i: row[i].count_ops())
     for order in dict.fromkeys((tuple(by_size), tuple(reversed(by_size)), tuple(range(len(row))))):
@@ -122,7 +122,7 @@ def potential(row: Row, variables: Sequence[Symbol], budget: Budget) -> Expr | N
 
 
 def _real(g: Expr) -> Expr:
-    """log(u) as log(-u) where u is negative, and |u| as u: what an antiderivative is for, near the points tried."""
+    """log(u) as log(-u) where u is negative, and |u| as u: the real antiderivative near the sampled points."""
     plain = g.replace(sympy.Abs, lambda u: u)
     return plain.replace(sympy.log, lambda u: sympy.log(-u) if sign_at_samples(u) == -1 else sympy.log(u))
 
@@ -147,7 +147,7 @@ def without(expression: Expr, idle: Sequence[Symbol], budget: Budget) -> Expr:
     left = [s for s in idle if s in shorter.free_symbols]
     if not left:
         return shorter
-    for number in (0, 1, 2, sympy.Rational(1, 2)):  # any value will do where the expression has one
+    for number in (0, 1, 2, sympy.Rational(1, 2)):  # any number at which the expression has a value
         bare = shorter.subs(dict.fromkeys(left, sympy.sympify(number)))
         if not bare.has(sympy.nan, sympy.zoo, sympy.oo, -sympy.oo) and vanishes(fast(bare) - fast(shorter)):
             return bare

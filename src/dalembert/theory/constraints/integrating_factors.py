@@ -1,7 +1,7 @@
 """Integrating factors of one form: J and g with dg = J omega.
 
-An integrable form always has one locally, but none need be elementary, and no procedure finds all that are. The ways
-here go from cheap to dear, each complete for what it says it looks for:
+An integrable form always has one locally, but none need be elementary, and no procedure finds all that are. The methods
+here are ordered by cost, each complete for the factors it names:
 
 1. J = 1: the form is exact;
 2. J = 1/f_i: a variable that enters only through its differential, or a common factor of all coefficients;
@@ -40,7 +40,7 @@ WAYS = (
     "products of powers and exponentials",
     "two variables at a time",
 )
-"""What the search tries, in this order."""
+"""The methods of the search, in this order."""
 
 
 def integrating_factor(
@@ -156,7 +156,7 @@ def _products(row: Row, variables: Sequence[Symbol], budget: Budget) -> Iterator
 
 
 def _logarithms(row: Row, variables: Sequence[Symbol], budget: Budget) -> list[Expr]:
-    """What log J may be made of, the plain ones first."""
+    """Candidate terms of log J, simple ones first."""
     names: list[Expr] = [sympy.log(z) for z in variables]
     names += list(variables)
     for f in row:
@@ -181,8 +181,8 @@ def _factors(expression: Expr, budget: Budget) -> list[Expr]:
 def constant_solutions(columns: Sequence[Sequence[Fast]], right: Sequence[Fast] | None) -> list[list[Any]]:
     """Rational constants c with sum of c_k columns_k = right (one solution), or = 0 (a basis of them), at all points.
 
-    Found at random points, to a hundred digits, so that constants of any size are told from zero; whoever uses them checks
-    the result.
+    Found at random points, to a hundred digits, so that constants of any size are distinguished from zero; callers check the
+    result.
     """
     width = len(columns)
     rows = _rows(columns, right)
@@ -213,7 +213,7 @@ def _rows(columns: Sequence[Sequence[Fast]], right: Sequence[Fast] | None) -> li
 
 
 def _rationals(entries: dict[int, Any], width: int) -> list[Any] | None:
-    """The fractions that some balls stand for, zero for all others; None if one of them is no fraction."""
+    """The fractions that some balls stand for, zero for all others; None if one of them is not rational."""
     import symengine
 
     found = [symengine.Integer(0)] * width
@@ -226,7 +226,7 @@ def _rationals(entries: dict[int, Any], width: int) -> list[Any] | None:
 
 
 def _natani(row: Row, variables: Sequence[Symbol], budget: Budget) -> Integrated | None:
-    """Integrate in two variables while the others are held, take the integral as a variable, and go on with one less.
+    """Integrate in two variables while the others are held, take the integral as a variable, and continue with one less.
 
     With c(a, b; others) the integral of the part in a, b, the form is a multiple of dc + h_k dz_k, where h depends on
     a and b through c alone, if the form is integrable.

@@ -1,4 +1,4 @@
-"""How a classification reads: the verdict first, then each constraint with its reason, then the numbers."""
+"""The text of a classification: the verdict first, then each constraint with its reason, then the numbers."""
 
 from __future__ import annotations
 

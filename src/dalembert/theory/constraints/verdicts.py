@@ -1,4 +1,4 @@
-"""What `classify` says: a record for each constraint, and the verdict on all of them together."""
+"""Results of `classify`: a record for each constraint, and the verdict on all of them together."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ Kind = Literal[
 
 @dataclass(frozen=True)
 class ConstraintRecord:
-    """One constraint and what it is.
+    """One constraint and its kind.
 
     expression:     the constraint: an expression that vanishes, or an inequality
     kind:           "holonomic": on positions. "integrable": on velocities, but the time derivative of a function of
@@ -41,7 +41,7 @@ class ConstraintRecord:
                     hold. "non-holonomic". "nonlinear" in the velocities: integrability is not decided. "inequality".
                     "undecided": not integrable alone, and the budget was spent before the others were considered
     is_rheonomic:   whether time enters, explicitly or by a drift (a term free of velocities)
-    is_catastatic:  whether rest is allowed: there is no drift. None where that is not a question
+    is_catastatic:  whether rest is allowed: there is no drift. None where that does not apply
     is_exact:       whether the form is a differential as it stands; None where there is no form
     factor, function:  J and g with dg = J omega, if found; omega includes the drift times dt
     how:            the way the factor was found
@@ -113,7 +113,7 @@ class ConstraintRecord:
 
     @staticmethod
     def nonholonomic(c: Constraint, failing: tuple[str, Expr], others: str) -> ConstraintRecord:
-        """Not alone; `others` says that the others do not help, if there are any."""
+        """Not alone; `others` states that the other constraints do not make it integrable, if there are any."""
         reason = f"it has no integrating factor: the triple identity fails on {failing[0]}: {failing[1]}{others}"
         return ConstraintRecord(c.expression, "non-holonomic", reason, *_clock(c), is_exact=False)
 
@@ -165,7 +165,7 @@ class Classification(Shown):
     is_complete:       whether brackets were followed to their end within the budget
     tried:             what the search for integrating factors went through
     note:              what was left undone, if anything
-    remarks:           constraints that were replaced by others with the same zeros, and where one says nothing
+    remarks:           constraints that were replaced by others with the same zeros, and where one has no effect
 
     Nonlinear constraints count in the rank; growth and hidden functions are those of the others.
     """
@@ -193,7 +193,7 @@ class Classification(Shown):
 
     @property
     def is_holonomic(self) -> bool | None:
-        """Whether the constraints amount to constraints on positions, so that fewer coordinates do; None: not decided."""
+        """Whether the constraints amount to constraints on positions, so that fewer coordinates suffice; None: not decided."""
         if self._has("inequality"):
             return False
         if len(self.growth_vector) > 1:

@@ -1,8 +1,8 @@
-"""Where a function that velocity relations keep constant is so: everywhere, or as long as something does not vanish.
+"""The region in which velocity relations keep a function constant: everywhere, or while some expression does not vanish.
 
-A function g found by quadratures is right near where it was found: dg = c_a omega^a there. Three things end this: c_a has a
-pole (the relations then allow g to change), g has one, or g changes its branch (asin, roots, logarithms). What can be
-written without branches is: asin(y) on the circle x^2 + y^2 = 1 as atan2(y, x), log(u) as log(u^2)/2. The rest is decided
+A function g found by quadratures satisfies dg = c_a omega^a near the points where it was found. Elsewhere it fails if c_a has
+a pole (the relations then allow g to change), g has one, or g changes its branch (asin, roots, logarithms). Where
+possible, branches are removed: asin(y) on the circle x^2 + y^2 = 1 as atan2(y, x), log(u) as log(u^2)/2. The rest is decided
 by value, at points of the constraint set in all directions from those where g was found.
 """
 
@@ -27,7 +27,7 @@ TRIES = 32
 """Points of the constraint set that are tried."""
 
 NEAR, LARGE = sympy.Rational(1, 10**40), 1e15
-"""Where u is that part of what it is elsewhere, what has a pole at u = 0 is that much larger: 1/sqrt(u) is 1e20 times."""
+"""If u is smaller by this factor, an expression with a pole at u = 0 is larger by at least this one: 1/sqrt(u) by 1e20."""
 
 
 class Region:
@@ -47,7 +47,7 @@ class Region:
         self.points = [*self.base, *self._around()]
 
     def _around(self) -> list[Point]:
-        """Points with coordinates of both signs and several sizes: angles get into all four quadrants."""
+        """Points with coordinates of both signs and several sizes, so that angles are in all four quadrants."""
         rng, found = random.Random(11), []
         names = [z.name for z in self.variables]
         for k in range(TRIES if self.base else 0):
@@ -60,7 +60,7 @@ class Region:
         return found
 
     def near(self, u: Expr) -> list[Point]:
-        """Points of the set where an expression is nearly zero: what it is elsewhere times NEAR."""
+        """Points of the set where an expression is nearly zero: NEAR times its value elsewhere."""
         names, found = [z.name for z in self.variables], []
         at = [(abs(value(u, p)), p) for p in self.points]
         for branch in branches(u, self.variables):
@@ -82,7 +82,7 @@ class Region:
         return rank(grid) == len(self.rows) == rank(grid[:-1])
 
     def parts_of(self, g: Expr) -> tuple[list[Expr], list[Expr]]:
-        """The slopes of g; and what must have a value for g to have one: arcus tangents always do."""
+        """The slopes of g; and the parts that must have a value for g to have one: arc tangents always do."""
         if g not in self._known:
             slopes = [read(s, g, *self.variables) for s in gradient(g, self.variables)]
             parts = g.replace(sympy.atan2, lambda p, q: p + q).replace(sympy.atan, lambda u: u)
@@ -106,7 +106,7 @@ def _decimal(ball: Any) -> sympy.Float:
 
 
 def continued(g: Expr, region: Region) -> Expr:
-    """A form of g that is constant at as many points of the region as can be had; g itself if no other is better."""
+    """A form of g that is constant at as many points of the region as possible; g itself if no other is better."""
 
     def good(e: Expr) -> int:
         return sum(region.keeps(e, p) for p in region.points)
@@ -193,10 +193,10 @@ def _square_of(z: Symbol, f: Expr) -> Expr | None:
 def conditions(g: Expr, combination: Sequence[Expr], region: Region) -> tuple[Any, ...] | None:
     """What must hold all along a motion for g to be constant; empty: nothing. None: it is not known what.
 
-    First the side of what changes sign between points where g is constant and points where it is not; then what must not
-    vanish.
+    First the signs of expressions that differ between points where g is constant and points where it is not; then
+    expressions that must not vanish.
     """
-    if not combination:  # it could not be written down in time: its poles are not known
+    if not combination:  # not found within the budget: its poles are not known
         return None
     kept = [(p, region.keeps(g, p)) for p in region.points]
     good, bad = [p for p, yes in kept if yes], [p for p, yes in kept if not yes]
@@ -213,7 +213,7 @@ def conditions(g: Expr, combination: Sequence[Expr], region: Region) -> tuple[An
 
 
 def _suspects(g: Expr, combination: Sequence[Expr], variables: set[Symbol]) -> Iterator[Expr]:
-    """What may not vanish: denominators, arguments of logarithms, bases of roots, cosines under tangents."""
+    """Candidates that must not vanish: denominators, arguments of logarithms, bases of roots, cosines under tangents."""
     for e in (g, *combination):
         for node in sympy.preorder_traversal(e):
             if isinstance(node, sympy.Pow) and (node.exp.is_negative or node.exp.is_integer is False):
@@ -243,7 +243,7 @@ def _waves(g: Expr) -> list[Expr]:
 
 
 def _sides(candidates: Sequence[Expr], good: list[Point], bad: list[Point]) -> tuple[Any, ...] | None:
-    """Inequalities u > 0 or u < 0, as few as can be had, that hold at the good points and not all at any bad one."""
+    """Inequalities u > 0 or u < 0, as few as possible, that hold at the good points and not all at any bad one."""
     table = []
     for u in dict.fromkeys(candidates):
         signs = {value(u, p) > 0 for p in good}

@@ -1,7 +1,7 @@
-"""Hamel's equations of a system in quasi-velocities w = A(q, t) v + b(q, t) of a person's own choice; see `motion.frames`.
+"""Hamel's equations of a system in quasi-velocities w = A(q, t) v + b(q, t) chosen by the user; see `motion.frames`.
 
-The choice names the form: w = v gives Lagrange's equations, body angular velocities Euler's, and expressions that constraints
-set to zero those of Boltzmann and Hamel, Voronets, Chaplygin or Suslov.
+The choice determines the form: w = v gives Lagrange's equations, body angular velocities Euler's, and expressions that
+constraints set to zero those of Boltzmann and Hamel, Voronets, Chaplygin or Suslov.
 """
 
 from __future__ import annotations

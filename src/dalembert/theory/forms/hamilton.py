@@ -2,7 +2,7 @@
 
     q' = dH/dp,    p' = -dH/dq + F + lambda_a omega^a,    constraints = 0
 
-The Legendre transform is its own inverse, so one function serves both ways: from L(v) to H(p) and from H(p) to L(v).
+The Legendre transform is its own inverse, so one function computes both: H(p) from L(v) and L(v) from H(p).
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ class Legendre:
 
 
 def legendre(function: Expr, u: Sequence[Symbol], w: Sequence[Symbol], budget: Budget) -> Legendre:
-    """The Legendre transform of a function of u, with dual variables w; everything else in it is carried along."""
+    """The Legendre transform of a function of u, with dual variables w; all other symbols are parameters."""
     own = [*function.free_symbols, *w]
     parts = quadratic_part(function, u)
     if parts is not None:
@@ -135,7 +135,7 @@ def _solved(function: Expr, u: Sequence[Symbol], w: Sequence[Symbol], budget: Bu
 
 
 def _is_known(e: Expr) -> bool:
-    """Whether an expression is made of functions that can be computed with here (LambertW, for one, cannot)."""
+    """Whether an expression consists of supported functions (LambertW, for example, is not)."""
     return all(isinstance(node, checks.KNOWN) for node in sympy.preorder_traversal(e))
 
 
@@ -179,7 +179,7 @@ class HamiltonianForm(Shown):
     def _in_momenta(self, e: Any) -> Expr:
         """An expression in (q, v, t), written with momenta."""
         if self.velocities is None:
-            self._closed()  # says why there is none
+            self._closed()  # raises with the reason if there is none
         return sympy.sympify(e).xreplace({q.dot: v for q, v in (self.velocities or {}).items()})
 
     def _closed(self) -> Expr:
@@ -203,7 +203,7 @@ class HamiltonianForm(Shown):
     def equations(self) -> tuple[Eq, ...]:
         """q' = dH/dp for every coordinate, then p' = -dH/dq + F + lambda_a omega^a."""
         H, q = self._closed(), self.system.coordinates
-        assert self.velocities is not None  # these are dH/dp, found on the way to H and shorter
+        assert self.velocities is not None  # these equal dH/dp, and are shorter
         first = [Eq(c.dot, self.velocities[c], evaluate=False) for c in q]
         rate = [tidy(-H.diff(c)) + self.forces[c] for c in q]
         return (*first, *(Eq(momentum_rate(c), r, evaluate=False) for c, r in zip(q, rate, strict=True)))
@@ -247,7 +247,7 @@ class HamiltonianForm(Shown):
 
     @property
     def hamiltonian_is_conserved(self) -> bool:
-        """Whether H is constant along all motions; decided with exact numbers, whichever decimals of H are printed."""
+        """Whether H is constant along all motions; decided with exact numbers, whatever decimals of H are printed."""
         return self.hamiltonian is not None and self.is_conserved(self.hamiltonian)
 
     def symplectic_defect(self, transformation: Mapping[Any, Any]) -> Matrix:
@@ -279,7 +279,7 @@ class HamiltonianForm(Shown):
         return flow_map(self)
 
     def simulate(self, **options: Any) -> Trajectory:
-        """A motion by Hamilton's equations themselves: adaptive, in (q, p), apart from the Lagrangian methods.
+        """A motion by Hamilton's equations: adaptive, in (q, p), independent of the Lagrangian methods.
 
         Options are those of `dalembert.simulate` (h, start, until or steps, parameters, every, strict), and the tolerances
         rtol, atol. The result is an ordinary run of the system.
@@ -309,8 +309,8 @@ def flow_map(form: HamiltonianForm) -> StepMap:
     """(q, p, t) -> rates of q, rates of p, multipliers.
 
     With H in closed form these are Hamilton's equations as they are printed, and multipliers keep the constraints,
-    differentiated until they show. Otherwise p = dL/dv is solved by Newton's method at each point, from velocities near by,
-    which are further inputs, and p' is dL/dq + F.
+    differentiated until multipliers occur. Otherwise p = dL/dv is solved by Newton's method at each point, from nearby
+    velocities, which are further inputs, and p' is dL/dq + F.
     """
     system, q = form.system, form.system.coordinates
     reactions = [multiplier(a + 1).name for a in range(len(system.constraints))]
@@ -332,12 +332,12 @@ def flow_map(form: HamiltonianForm) -> StepMap:
 
 
 def near_name(coordinate: Coordinate) -> str:
-    """The name of the input that says near which velocity one is looked for."""
+    """The name of the input for the velocity near which the solution is sought."""
     return f"{coordinate.dot.name}.near"
 
 
 def _multiplier_block(form: HamiltonianForm, places: Sequence[Fast], rates: Sequence[Fast]) -> list[Block]:
-    """What keeps the constraints: their rate along (q', p') vanishes, which is linear in the multipliers."""
+    """The equations for the multipliers: the rate of the constraints along (q', p') vanishes; they are linear."""
     system = form.system
     along = [*zip(system.coordinates, places, strict=True), *zip(form.momenta, rates, strict=True), (time, fast(1))]
     velocity = {c.dot: e for c, e in zip(system.coordinates, places, strict=True)}

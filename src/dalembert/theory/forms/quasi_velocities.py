@@ -1,4 +1,4 @@
-"""Quasi-velocities as a person gives them: names and expressions w = A(q, t) v + b(q, t), checked; and the frame they make."""
+"""Quasi-velocities as given by the user: names and expressions w = A(q, t) v + b(q, t), checked; and their frame."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ from ..motion.lagrange import symbols
 from ..motion.velocity_degrees import quadratic_part
 
 SECONDS = 30
-"""How long the velocities may take to be solved for."""
+"""Seconds that solving for the velocities may take."""
 
 Stated = Mapping[QuasiVelocity, Expr]
-"""Quasi-velocities and what they are."""
+"""Quasi-velocities with their expressions."""
 
 
 def stated(system: System, given: Any) -> tuple[Stated, Typed]:
@@ -170,7 +170,7 @@ class Reader:
         self._symbols = {s.name: s for s in every}
 
     def read(self, e: Any) -> Expr:
-        """As it is."""
+        """Unchanged."""
         return slow(e, [self._symbols[name] for name in free_names([e])])
 
     def short(self, e: Any) -> Expr:
@@ -178,9 +178,9 @@ class Reader:
         return sympy.S.Zero if e == 0 else tidy(self.read(e))
 
     def by_degree(self, e: Any) -> Expr:
-        """A polynomial of degree two in the quasi-velocities with short coefficients; of anything else a short form.
+        """A polynomial of degree two in the quasi-velocities with short coefficients; otherwise a short form.
 
-        What has too many terms to be multiplied out is left as it is.
+        Expressions with too many terms to be multiplied out are left unchanged.
         """
         w = self._velocities
         if not free_names([e]) & {u.name for u in w}:

@@ -106,7 +106,7 @@ class Structure(Shown):
 
     @cached_property
     def T0(self) -> Expr | None:
-        """The part without velocities; None if only the Lagrangian was given, where T0 - V = L0 cannot be told apart."""
+        """The part without velocities; None if only the Lagrangian was given, which has only T0 - V = L0."""
         return None if self._kinetic is None else self._tidy(self._kinetic.rest)
 
     @cached_property
@@ -188,7 +188,7 @@ class Structure(Shown):
         """The power of the gyroscopic forces, which is zero because gamma is antisymmetric: computed, not assumed."""
         return sympy.expand(sympy.Add(*(f * q.dot for q, f in self.gyroscopic_forces.items())))
 
-    # what kind of system it is
+    # the kind of system
     @property
     def is_natural(self) -> bool:
         """Whether the standard form holds with a Lagrangian that is free of time and a kinetic energy T = T2."""
@@ -245,7 +245,7 @@ class Structure(Shown):
 
     @property
     def potential_reason(self) -> str:
-        """What the effective potential does here, or why there is none."""
+        """The role of the effective potential here, or why there is none."""
         if self.is_gyroscopic:
             return (
                 "no potential gives the equations together with T2: there are gyroscopic forces. V - T0 = -L0 still gives "

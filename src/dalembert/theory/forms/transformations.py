@@ -1,7 +1,7 @@
 """The same motion in other coordinates, q = g(Q, t).
 
-Under q = g(Q, t) velocities become v = dg/dQ V + dg/dt, and the Lagrangian is the old one with these put in. Equations are
-covariant: variational derivative of the new one = (variational derivative of the old one) . dg/dQ.
+Under q = g(Q, t) velocities become v = dg/dQ V + dg/dt, and the Lagrangian is the old one with these substituted. Equations
+are covariant: variational derivative of the new one = (variational derivative of the old one) . dg/dQ.
 """
 
 from __future__ import annotations
@@ -106,7 +106,7 @@ class Transformation(Shown):
         return {s: float(x) for s, x in found} | _instant(state)
 
     def _divided(self, slope: Any, right: Any, place: Any) -> Any:
-        """The change of the new coordinates that changes the old ones by so much, where the map can be inverted."""
+        """The change of the new coordinates for a given change of the old ones, where the map is invertible."""
         import numpy as np
 
         try:

@@ -22,10 +22,10 @@ from ..algebra import pythagoras, shortest, tidy, with_short_exponents
 from .lagrange import mass_matrix
 
 SIZES = (1.0, 1.0, 1.0, 1.0, 1e-3, 1e3, 1e-6, 1e6, 1e-9, 1e9, 1e-12, 1e12)
-"""How large positions are at the random points: nothing says that they are of the size of one."""
+"""Sizes of positions at the random points: their natural size need not be one."""
 
 SAMPLES = len(SIZES)
-"""At how many random points the matrix is looked at."""
+"""Number of random points at which the matrix is evaluated."""
 
 Verdict = Literal["has zeros", "has no zeros", "no zero was found"]
 
@@ -92,7 +92,7 @@ def degeneracy(mass: Matrix, system: System) -> Degeneracy:
 
 @lru_cache(maxsize=64)
 def is_degenerate(system: System) -> bool:
-    """Whether the mass matrix is singular at all states: then constraints, if anything, determine the accelerations."""
+    """Whether the mass matrix is singular at all states: then only constraints can determine the accelerations."""
     import numpy as np
 
     mass, rng = mass_matrix(system), np.random.default_rng(0)
@@ -129,7 +129,7 @@ def _determinant(mass: Matrix) -> Expr:
 
 
 def _factored(determinant: Expr) -> Expr:
-    """The shortest factored form; angles that are sums are also tried taken apart."""
+    """The shortest factored form; sums of angles are also tried in expanded form."""
     forms = [determinant, apart] if (apart := sympy.expand_trig(determinant)) != determinant else [determinant]
     forms += [pythagoras(sympy.expand(f), *pair) for f in tuple(forms) for pair in ((cos, sin), (sin, cos))]
     plain, *others = (with_short_exponents(sympy.factor, f) for f in forms)
@@ -172,7 +172,7 @@ def _is_positive(f: Expr) -> bool:
 
 
 def _lower_bound(f: Expr) -> Expr:
-    """A lower bound: squares count as zero, products of sines and cosines as one, each with the sign that is worse."""
+    """A lower bound: squares count as zero, products of sines and cosines as one, each with the less favourable sign."""
     bound: Expr = sympy.S.Zero
     for term in sympy.Add.make_args(sympy.expand(f)):
         waves = [a for a in sympy.Mul.make_args(term) if isinstance(a.as_base_exp()[0], sin | cos)]
@@ -194,7 +194,7 @@ def _zero(f: Expr) -> dict[Symbol, float] | None:
 
     parameters = [s for s in f.free_symbols if isinstance(s, Parameter)]
     places = sorted(f.free_symbols - set(parameters), key=lambda s: s.name)
-    largest = max(abs(c) for c in f.as_coefficients_dict().values())  # of decimals, integers of many digits are left
+    largest = max(abs(c) for c in f.as_coefficients_dict().values())  # decimals become integers of many digits
     scaled = sympy.expand(f / largest)
     compiled = numpy_function([places, parameters], scaled)
     terms, rng = magnitude(fast(scaled)), np.random.default_rng(0)
@@ -212,7 +212,7 @@ def _zero(f: Expr) -> dict[Symbol, float] | None:
             found = least_squares(
                 residual, start, xtol=1e-15, ftol=1e-15, gtol=1e-15, max_nfev=200, x_scale=np.abs(start)
             )
-        # a double zero such as that of 1 - cos is approached only to the root of the rounding error
+        # a double zero such as that of 1 - cos is found only to the square root of the rounding error
         at = {s.name: float(x) for s, x in (*zip(places, found.x, strict=True), *zip(parameters, values, strict=True))}
         whole = number(terms, at) / size
         if abs(found.fun[0]) <= 1e-12 * max(1.0, whole if np.isfinite(whole) else 0.0):
@@ -221,7 +221,7 @@ def _zero(f: Expr) -> dict[Symbol, float] | None:
 
 
 def _shortened(x: float, scale: float) -> float:
-    """Without the digits that a search does not find."""
+    """Rounded to the digits that the search determines."""
     return float(f"{x:.7g}") if abs(x) > 1e-6 * scale else 0.0
 
 
@@ -237,7 +237,7 @@ def _definite(mass: Matrix, system: System) -> bool | None:
         point |= {p.name: float(rng.uniform(0.3, 1.7)) for p in system.parameters}
         matrix = np.array([[number(e, point) for e in row] for row in entries])
         if not np.isfinite(matrix).all() or (size != 1 and not np.diag(matrix).all()):
-            continue  # it has no value there, or 1 - cos(x) is zero but for digits that are not there
+            continue  # no value there, or an entry such as 1 - cos(x) is zero by cancellation
         scale = np.sqrt(np.abs(np.diag(matrix)))
         if not (np.diag(matrix) > 0).all() or np.linalg.eigvalsh(matrix / np.outer(scale, scale)).min() < -1e-12:
             return False

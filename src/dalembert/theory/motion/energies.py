@@ -1,7 +1,7 @@
-"""The energy T + V of a system and its Jacobi integral p.v - L, and what the latter is.
+"""The energy T + V of a system and its Jacobi integral p.v - L, and the meaning of the latter.
 
 They differ where the kinetic energy has parts T1, T0 of lower degree in the velocities: in a moving frame, or where a motion
-is imposed. There the Jacobi integral is T2 - T0 + V, and the energy is what that lacks, T1 + 2 T0, more.
+is imposed. There the Jacobi integral is T2 - T0 + V, and the energy is larger by T1 + 2 T0.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from .velocity_degrees import quadratic_part
 
 @dataclass(frozen=True)
 class Meaning:
-    """What the Jacobi integral h = p.v - L of a system is.
+    """The meaning of the Jacobi integral h = p.v - L of a system.
 
     is_energy:  whether it is the energy
     lacking:    T1 + 2 T0, by which the energy is more than h; 0 where both are the same, or T and V are not known apart
@@ -31,7 +31,7 @@ class Meaning:
 
     @property
     def name(self) -> str:
-        """What h is called."""
+        """The name of h."""
         return "energy" if self.is_energy else "Jacobi integral"
 
 
@@ -55,7 +55,7 @@ def meaning(system: System) -> Meaning:
 
 
 def _of_a_whole(system: System) -> Meaning:
-    """Of a Lagrangian that was not given as T - V."""
+    """The meaning for a Lagrangian that was not given as T - V."""
     whole, none = quadratic_part(system.lagrangian, system.velocities), fast(0)
     if whole is None:
         return Meaning(True, none, "h = p.v - L; the Lagrangian is not quadratic in the velocities")

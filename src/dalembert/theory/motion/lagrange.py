@@ -1,6 +1,6 @@
 """Lagrange's equations with multipliers:  d/dt dL/dv - dL/dq = F + lambda_a omega^a,  constraints = 0.
 
-The first half works on SymEngine expressions, on the way to numbers; `Equations` is what people read.
+The first half computes SymEngine expressions for numerical code; `Equations` is the displayed form.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from ..algebra import linear_solution
 from .frames import hamel_residual
 
 SECONDS = 60
-"""How long the equations may take to be solved for the accelerations."""
+"""Seconds that solving the equations for the accelerations may take."""
 
 
 def multipliers(system: System) -> tuple[sympy.Symbol, ...]:
@@ -96,7 +96,7 @@ def reaction(system: System) -> list[Fast]:
 def motion_residual(system: System) -> list[Fast]:
     """What vanishes along a motion, affine in accelerations and multipliers: equations, then constraints.
 
-    Constraints appear differentiated until accelerations show: twice if holonomic, once if kinematic.
+    Constraints are differentiated until accelerations occur: twice if holonomic, once if kinematic.
     """
     forces = [fast(f) for f in system.force]
     balance = [e - f - r for e, f, r in zip(euler_lagrange(system), forces, reaction(system), strict=True)]
@@ -155,7 +155,7 @@ class LinearMotion:
 
     @property
     def load(self) -> list[Fast]:
-        """f: given forces, and what inertia leaves without acceleration."""
+        """f: given forces, and the inertial terms without accelerations."""
         return self.right[: self._n]
 
     @property
@@ -166,21 +166,21 @@ class LinearMotion:
 
 @lru_cache(maxsize=64)
 def linear_motion(system: System) -> LinearMotion:
-    """The equations of motion of a system, linear in accelerations and multipliers; kept, since deriving them takes long."""
+    """The equations of motion of a system, linear in accelerations and multipliers; cached: slow to derive."""
     return LinearMotion(system)
 
 
 @dataclass(frozen=True)
 class Equations:
-    """The equations of motion of a system, to be read: text in a terminal, LaTeX in a notebook.
+    """The equations of motion of a system for display: text in a terminal, LaTeX in a notebook.
 
-    They are derived and solved with exact numbers. Those that stem from decimals are decimals again in what is returned.
+    They are derived and solved with exact numbers. Results show numbers from typed decimals as decimals.
     """
 
     system: System
 
     def _read(self, expression: Fast) -> Expr:
-        """Multiplied out, as it is read."""
+        """Multiplied out, in displayed form."""
         read: Expr = decimal(multiplied_out(readable(expression, self.system)), self.system.typed)
         return read
 
@@ -254,7 +254,7 @@ class Equations:
         """Accelerations and multipliers as functions of positions, velocities and time.
 
         Their length grows like the factorial of the number of coupled unknowns: seven coupled pendulums have 28672 terms each,
-        and what is that long is refused.
+        and such lengths are refused.
         """
         linear, sought = linear_motion(self.system), unknowns(self.system)
         matrix = sympy.Matrix([[readable(d, self.system) for d in row] for row in linear.matrix])

@@ -163,8 +163,8 @@ def rate_map(system: System, quantities: Mapping[str, Any]) -> StepMap:
 
 @lru_cache(maxsize=64)
 def flow_map(system: System) -> StepMap:
-    """(q, v, S, t) -> what an adaptive solver integrates: rates of the numbers, accelerations, rates of entropies and of
-    carried multipliers.
+    """(q, v, S, t) -> the right-hand side for an adaptive solver: rates of the numbers, accelerations, rates of entropies
+    and of carried multipliers.
     """
     places = zip(numbers(system.coordinates), number_rates(system.coordinates), strict=True)
     outputs = {f"{name}.rate": rate for name, rate in places}
@@ -223,15 +223,15 @@ def admissible_map(system: System) -> StepMap:
 
 @lru_cache(maxsize=64)
 def inertia_map(system: System) -> StepMap:
-    """(q, v, t) -> d2L/dv_i^2, one per coordinate: what velocities of different units are compared by."""
+    """(q, v, t) -> d2L/dv_i^2, one per coordinate: the weights for comparing velocities of different units."""
     mass = mass_matrix(system)
     return quantity_map(system, {q.name: mass[i][i] for i, q in enumerate(system.coordinates)})
 
 
 @lru_cache(maxsize=64)
 def size_map(system: System) -> StepMap:
-    """(q, v, t) -> for each constraint: the sizes of its terms together; what its rounding errors are proportional to; and
-    those of its form in velocities.
+    """(q, v, t) -> for each constraint: the sum of the sizes of its terms, to which its rounding errors are proportional; and
+    that of its form in velocities.
     """
     outputs: dict[str, Fast] = {}
     for a, c in enumerate(system.constraints):
@@ -242,7 +242,7 @@ def size_map(system: System) -> StepMap:
 
 
 def terms_size(e: Fast) -> Fast:
-    """The sum of the sizes of the terms of a sum; of a product, or a power, the terms of one factor count at a time."""
+    """The sum of the sizes of the terms of a sum; in a product or a power, one factor at a time is replaced by its terms."""
     import symengine
 
     if not e.is_Add:

@@ -1,4 +1,4 @@
-"""Functions that are quadratic in the velocities, taken apart by degree: T = T2 + T1 + T0."""
+"""Functions that are quadratic in the velocities, split by degree: T = T2 + T1 + T0."""
 
 from __future__ import annotations
 
@@ -38,10 +38,10 @@ class Quadratic:
 
 
 def quadratic_part(expression: Any, velocities: Sequence[Any]) -> Quadratic | None:
-    """The coefficients of an expression that is quadratic in some variables; None of any other.
+    """The coefficients of an expression that is quadratic in some variables; None for any other.
 
-    It is, if no second derivative depends on them. Third derivatives are compared with their own terms: beside m c^2 a term
-    v^4/c^2 looks like rounding.
+    It is quadratic if no second derivative depends on them. Third derivatives are compared with their own terms: relative to
+    m c^2 a term v^4/c^2 would look like rounding.
     """
     at_rest = substitution(dict.fromkeys(velocities, 0))
     slopes = gradient(expression, velocities)
@@ -55,7 +55,7 @@ def quadratic_part(expression: Any, velocities: Sequence[Any]) -> Quadratic | No
         [at_rest(p).expand() for p in slopes],
         at_rest(expression),
     )
-    # |v| is linear in every branch, and not linear.
+    # |v| is linear in every branch, but not linear.
     if any(free_names([g]) & names for g in boundaries([expression])):
         whole = found.second(velocities) + found.first(velocities) + found.rest
         return found if vanishes(fast(expression) - whole) else None

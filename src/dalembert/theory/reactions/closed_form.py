@@ -1,8 +1,8 @@
 """Reactions of constraints in closed form.
 
-With m the mass matrix, the equations of motion and the constraints differentiated until accelerations show are
+With m the mass matrix, the equations of motion and the constraints differentiated until accelerations occur are
 
-    m a = f + omega^T lambda,        A a + C = 0,        f = F + dL/dq - (what d/dt dL/dv has besides m a)
+    m a = f + omega^T lambda,        A a + C = 0,        f = F + dL/dq - (the terms of d/dt dL/dv besides m a)
 
 so that the multipliers solve a small system (F. Verheest, N. Van den Berg, Eur. J. Phys. 14 (1993) 217):
 
@@ -43,7 +43,7 @@ LARGEST = 4000
 
 @dataclass(frozen=True, repr=False)
 class Reactions(Shown):
-    """The reactions of a system: multipliers in closed form, generalised reaction forces, and what can be checked.
+    """The reactions of a system: multipliers in closed form, generalised reaction forces, and checks.
 
     Coordinates that a constraint holds at a given value (`held`: rho = R after `rho - R`) are set to that value in every
     formula. Keys of `multipliers` are the constraints, as expressions.
@@ -51,7 +51,7 @@ class Reactions(Shown):
 
     system: System
     seconds: float = 5.0
-    """How long the closed form may take."""
+    """Seconds that the closed form may take."""
 
     @cached_property
     def held(self) -> dict[Symbol, Expr]:
@@ -63,7 +63,7 @@ class Reactions(Shown):
         return virtual.linear_pieces(self.system, self.held)
 
     def _matrix(self, name: str) -> sympy.Matrix:
-        """A piece as people read it; without constraints some have no rows, and still their columns."""
+        """One of the matrices in SymPy; without constraints some have no rows but keep their columns."""
         rows = self._pieces[name]
         width = 1 if name in ("load", "hidden") else len(self.system.coordinates)
         return sympy.Matrix(len(rows), width, [readable(e, self.system) for row in rows for e in row])
@@ -97,7 +97,7 @@ class Reactions(Shown):
 
     @cached_property
     def _solved(self) -> list[Expr] | None:
-        """The multipliers, last; None if that takes too long, or if what was found does not solve the equations."""
+        """The multipliers, last; None if that takes too long, or if the result does not solve the equations."""
         if not self.system.constraints:
             return []
         matrix, right = self._small_system or self._bordered
@@ -170,7 +170,7 @@ class Reactions(Shown):
             total += m * (-c.drift if self.system.is_ideal else along).xreplace(self.held)
         return tidy(total)
 
-    # what can be checked
+    # checks
 
     @cached_property
     def does_work(self) -> bool:
@@ -315,7 +315,7 @@ class ReactionNumbers(Shown):
 def reactions(system: System, *, seconds: float = 5.0) -> Reactions:
     """The reactions of the constraints of a system: closed form, checks, and numbers at a state; see `Reactions`.
 
-    The reaction of a constraint that coordinates have absorbed is found by releasing it: state the system with the
+    The reaction of a constraint that is built into the coordinates is found by releasing it: state the system with the
     coordinate that was left out, and constrain that coordinate (`rho - R`).
     """
     system = system_of(system, "reactions")

@@ -44,7 +44,7 @@ class Imposed(Shown):
     def balance(self) -> dict[Coordinate, Expr]:
         """The driving force of each imposed coordinate, with the accelerations and multipliers of the others in it.
 
-        It is what d/dt dL/dv - dL/dq = F + lambda_a omega^a lacks in the free system.
+        It is the force missing in d/dt dL/dv - dL/dq = F + lambda_a omega^a of the free system.
         """
         lacking = zip(self.free.coordinates, motion_residual(self.free), strict=False)
         known = {s for e in self.motion.values() for s in e.free_symbols}
@@ -117,7 +117,7 @@ def impose(system: System, motion: Mapping[Any, Any], *, seconds: float = 5.0) -
 
 
 def _moving(energy: Expr, rest: Sequence[Coordinate]) -> Expr:
-    """An energy without its constant terms, which add no force; parameters that occur nowhere else go with them."""
+    """An energy without its constant terms, which add no force; parameters that occur nowhere else are removed with them."""
     varying = {time, *rest, *(q.dot for q in rest)}
 
     def without(e: Expr) -> Expr:
@@ -127,7 +127,7 @@ def _moving(energy: Expr, rest: Sequence[Coordinate]) -> Expr:
 
     left = without(energy)
     wide = sympy.expand(left)
-    return left if without(wide) == wide else without(wide)  # multiplied out only where that sets a constant apart
+    return left if without(wide) == wide else without(wide)  # multiplied out only where that separates a constant
 
 
 def _list(put: Mapping[Symbol, Expr]) -> str:

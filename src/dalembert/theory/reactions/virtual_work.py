@@ -37,7 +37,7 @@ State = dict[str, float]
 """A value for every name: positions, velocities, parameters and time."""
 
 OFF = 1e-9
-"""A state is on the constraints if their value is below this, relative to the size of what enters them."""
+"""A state is on the constraints if their value is below this, relative to the size of their terms."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -156,7 +156,7 @@ def virtual_displacements(system: System) -> tuple[dict[Coordinate, Expr], ...]:
 
 
 def brief(label: str, expression: Expr, longest: int = 150) -> Part:
-    """A labelled formula; of a long one only its length."""
+    """A labelled formula; for a long one only its length."""
     size = int(sympy.count_ops(expression))
     return (label, expression) if size <= longest else f"  {label}:  an expression of {size} operations"
 
@@ -169,7 +169,7 @@ def vanishes_on(system: System, expression: Any) -> bool:
     return vanishes_at(e, states_on(system.constraints, system.coordinates, free_names([e])))
 
 
-# A state given by a person
+# A given state
 
 
 def _named(system: System, given: Mapping[Any, Any], role: str) -> State:

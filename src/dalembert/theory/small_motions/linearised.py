@@ -40,7 +40,7 @@ from .steady import refuse_unsteady
 
 
 def steady_balance(system: System) -> list[Fast]:
-    """d/dt dL/dv - dL/dq - F at zero acceleration, one per coordinate: what the reactions balance in a steady motion."""
+    """d/dt dL/dv - dL/dq - F at zero acceleration, one per coordinate: balanced by the reactions in a steady motion."""
     return [-f for f in linear_motion(system).load]
 
 
@@ -107,7 +107,7 @@ class Linearisation(Shown):
         return bool(self.drifts.is_zero_matrix)
 
     def _told(self, result: Any) -> Any:
-        """A result as it is read."""
+        """A result in displayed form."""
         return decimal(result, self.typed)
 
     def _reduced(self, matrix: Matrix) -> Matrix:
@@ -125,7 +125,7 @@ class Linearisation(Shown):
 
     @cached_property
     def damping(self) -> Matrix:
-        """The symmetric part of the factor of the velocities: forces that take (or give) energy."""
+        """The symmetric part of the factor of the velocities: forces that dissipate (or supply) energy."""
         return self._told(part(self._reduced(self.first), 1))
 
     @cached_property
@@ -185,7 +185,7 @@ class Linearisation(Shown):
     def _told_pair(self, roots: list[Expr], product: Expr) -> list[Expr]:
         """Two roots with decimals, the smaller one as their product over the other.
 
-        The difference b - sqrt(b^2 - 4 a c) of decimals has no right digit left where the roots are far apart.
+        The difference b - sqrt(b^2 - 4 a c) of decimals loses all correct digits where the roots are far apart.
         """
         with balls.precise() as flint:
             _, at = next(points(roots))
@@ -217,7 +217,7 @@ def linearise(system: System, *, about: Any, parameters: Mapping[Any, Any] | Non
     """Linearise about an equilibrium or a steady motion, given as {theta: 0} or with velocities {phi.dot: Omega, ...}.
 
     Values are numbers or expressions in parameters. Velocities left out are zero. Positions may be left out where the
-    equations do not contain them; a coordinate that moves must be one of these. `parameters` puts numbers for parameters.
+    equations do not contain them; a coordinate that moves must be one of these. `parameters` gives values of parameters.
     """
     system = system_of(system, "linearise")
     mechanical(system, "linearise")
@@ -237,7 +237,7 @@ def linearise(system: System, *, about: Any, parameters: Mapping[Any, Any] | Non
     _refuse_missing(system, names, moving)
     known = [*q, *velocity, *system.parameters, *(s for e in at.values() for s in e.free_symbols), *multipliers(system)]
     matrices = {name: _read(rows, known, len(q)) for name, rows in parts.items()}
-    computed = bool(Typed.of(state.values()).decimals)  # a state in decimals is near to a steady one, and not exact
+    computed = bool(Typed.of(state.values()).decimals)  # a state in decimals is only near a steady one
     if computed:
         matrices = {name: a.applyfunc(_near) for name, a in matrices.items()}
         matrices |= {name: matrices[name].applyfunc(_settled) for name in ("residual", "constraints")}
@@ -359,7 +359,7 @@ def _multipliers(system: System, matrices: Mapping[str, Matrix], at: Mapping[Sym
     return tuple(neat(e) for e in solution)
 
 
-# matrices for reading
+# matrices for display
 
 
 def _near(e: Expr) -> Expr:
@@ -368,7 +368,7 @@ def _near(e: Expr) -> Expr:
 
 
 def _settled(e: Expr) -> Expr:
-    """Zero in place of an expression that is so at a computed state but for the rounding of the state."""
+    """Zero in place of an expression that is zero at a computed state up to the rounding of the state."""
     if not e.free_symbols:
         return e
     at = {s.name: (k + 1) / 2 for k, s in enumerate(sorted(e.free_symbols, key=str))}

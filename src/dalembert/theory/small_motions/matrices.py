@@ -1,4 +1,4 @@
-"""Small matrices of expressions: tidied for reading, kernels, determinants."""
+"""Small matrices of expressions: short forms, kernels, determinants."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from ..algebra import simplified
 
 
 def size_of(e: Any) -> float:
-    """The absolute value of a number; 1 for what is none."""
+    """The absolute value of a number; 1 for other expressions."""
     return abs(number(e, {})) if not sympy.sympify(e).free_symbols else 1.0
 
 
@@ -31,13 +31,13 @@ def neat(e: Expr) -> Expr:
 
 
 def part(matrix: Matrix, sign: int) -> Matrix:
-    """The symmetric or the antisymmetric part; in numbers, a part that is rounding is zero."""
+    """The symmetric or the antisymmetric part; in numbers, a part of the size of rounding is zero."""
     part = ((matrix + sign * matrix.T) / 2).applyfunc(neat)
     if part.free_symbols or matrix.free_symbols or not matrix.has(sympy.Float):
         return part
 
     def entry(i: int, j: int) -> Expr:
-        """Compared with what has its unit: the entries it is made of, and those on the diagonal."""
+        """Compared with quantities of its unit: the entries it is formed from, and those on the diagonal."""
         beside = size_of(matrix[i, j]) + size_of(matrix[j, i]) + (size_of(matrix[i, i]) * size_of(matrix[j, j])) ** 0.5
         return sympy.S.Zero if size_of(part[i, j]) <= 1e-13 * beside else part[i, j]
 

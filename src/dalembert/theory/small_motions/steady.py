@@ -1,4 +1,4 @@
-"""Whether a state given in numbers is one of rest or of steady motion: up to rounding, and whatever the units."""
+"""Whether a state given in numbers is at rest or in steady motion: up to rounding, in any units."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from ..motion.lagrange import multipliers
 from .matrices import neat, size_of
 
 NEAR = 1e-8
-"""A state given in numbers is taken for steady if it is nearer than this, relative, to one that is."""
+"""A state given in numbers counts as steady if its relative distance from a steady one is below this."""
 
 ROUNDED = 1e-13
-"""What is smaller than this fraction of the terms it is the sum of is rounding."""
+"""A sum smaller than this fraction of its terms is rounding."""
 
 
 def refuse_unsteady(
@@ -79,7 +79,7 @@ def _holds(
 
 
 def _bend(slope: Fast, q: Coordinate, size: float, values: Mapping[str, float]) -> float:
-    """How far a coordinate has to move until a slope changes by a tenth; 0 if it does not change."""
+    """The displacement of a coordinate at which a slope changes by a tenth; 0 if it does not change."""
     if q.name not in free_names([slope]):
         return 0.0
     here = values.get(q.name, 0.0)

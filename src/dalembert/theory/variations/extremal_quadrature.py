@@ -31,7 +31,7 @@ def _grid(a: float, b: float, panels: int) -> tuple[Array, Array, Array]:
 
 
 def by_quadrature(f: Functional, a: list[float], b: list[float], constants: list[float], nodes: int) -> Extremal | None:
-    """df/dy' = C solved for y' at every place, and C chosen so that the integral of y' is y(b) - y(a); None if none does."""
+    """df/dy' = C solved for y' at every place, and C chosen so that the integral of y' is y(b) - y(a); None without such C."""
     import numpy as np
     from scipy.optimize import brentq
 
@@ -68,7 +68,7 @@ def by_quadrature(f: Functional, a: list[float], b: list[float], constants: list
 def _settled(
     f: Functional, a: list[float], b: list[float], constants: list[float], momentum: _Momentum, C: float
 ) -> float | None:
-    """The functional on the curve with df/dy' = C, by a quadrature of its own; None if the curve does not end in b.
+    """The functional on the curve with df/dy' = C, by a separate quadrature; None if the curve does not end in b.
 
     A slope that is not integrable has a sum on every grid, which is not the integral.
     """
@@ -110,7 +110,7 @@ class _Momentum:
         self._compiled, self.constants = f.compiled(f.momenta[0], f.hessian[0, 0]), constants
         height = max(abs(a[1]), abs(b[1]), abs(b[1] - a[1]))
         self.unit = height / (b[0] - a[0])
-        if not self.unit:  # from 0 to 0: the slopes are those that even out df/dy' at rest
+        if not self.unit:  # from 0 to 0: the size of slopes that compensate the variation of df/dy' at y' = 0
             places = _grid(a[0], b[0], 16)[1].ravel()
             with np.errstate(all="ignore"):
                 p, stiffness = (np.broadcast_to(e, places.shape) for e in self._compiled(places, 0.0, 0.0, *constants))

@@ -1,4 +1,4 @@
-"""The extremal between two points, in three ways that do not depend on each other."""
+"""The extremal between two points, by three independent methods."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ def _by_collocation(
         return np.concatenate([left[:n] - a[1:] / unit[:, 0], right[:n] - b[1:] / unit[:, 0]])
 
     found = None
-    for tolerance in (1e-10, 1e-8):  # rounding may forbid the first
+    for tolerance in (1e-10, 1e-8):  # the first may be below the rounding error
         try:
             with np.errstate(all="ignore"):
                 found = solve_bvp(rate, miss, x, guess / scale, tol=tolerance, max_nodes=20 * nodes)
@@ -118,7 +118,7 @@ def _by_collocation(
             "first guess too far away. Give guess={y: expression}, or use by='direct'."
         )
     s = np.unique(np.append(found.x, np.linspace(0, 1, nodes + 1)))
-    s = s[np.append(True, np.diff(s) > 1e-6 / nodes)]  # one of two that differ by rounding
+    s = s[np.append(True, np.diff(s) > 1e-6 / nodes)]  # merges points that differ by rounding
     s[-1] = 1.0
     table = found.sol(s) * np.concatenate([unit, unit])
     y, dy = (dict(zip(f.unknowns, part, strict=True)) for part in (table[:n], table[n:]))

@@ -1,4 +1,4 @@
-"""Extremals through two points, what they are among their neighbours, and the value of a functional.
+"""Extremals through two points, their kind (minimum, maximum, saddle), and the value of a functional.
 
 Integrals run over a parameter s from 0 to 1 with x = a + (b - a) s^2 (3 - 2 s), which is flat at both ends: a vertical
 tangent or an integrable singularity there (the cusp of the brachistochrone) becomes smooth.
@@ -100,7 +100,7 @@ class Extremal(Shown):
 
     @property
     def kind(self) -> Kind:
-        """What it is among neighbouring curves: "minimum", "maximum", "saddle", or "undecided".
+        """Its kind among neighbouring curves: "minimum", "maximum", "saddle", or "undecided".
 
         By the second variation on the polygon through its points. It is undecided where that is nearly degenerate (the end
         is conjugate to the start) or has no value.
@@ -174,7 +174,7 @@ def functional_value(
         import numpy as np
 
         x, dx = a + (b - a) * s**2 * (3 - 2 * s), 6 * s * (1 - s) * (b - a)
-        x = np.clip(x, np.nextafter(a, b), np.nextafter(b, a))  # rounding must not make an end of what is near it
+        x = np.clip(x, np.nextafter(a, b), np.nextafter(b, a))  # rounding must not move interior points to an end
         still = np.zeros((len(f.unknowns), len(s)))
         return np.vstack([x, still]), np.vstack([dx, still])
 
@@ -182,7 +182,7 @@ def functional_value(
 
 
 def _integral(f: Functional, curve: Any, added: Any, constants: list[float], corners: Any = None) -> float:
-    """The integral of f dx/ds over s; the ends are no points of it."""
+    """The integral of f dx/ds over s; the ends are not quadrature points."""
     import numpy as np
 
     n, integrand = len(f.unknowns), f.compiled(f.integrand)

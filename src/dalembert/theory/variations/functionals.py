@@ -37,7 +37,7 @@ Array = Any
 
 @dataclass(frozen=True)
 class FirstIntegral(Shown):
-    """What is constant along every extremal, and why."""
+    """A quantity constant along every extremal, and why."""
 
     expression: Expr
     reason: str
@@ -86,7 +86,7 @@ class Functional(Shown):
         for name, value in (("integrand", f), ("unknowns", y), ("variable", variable), ("parameters", found)):
             object.__setattr__(self, name, value)
 
-    # what follows by differentiation
+    # derivatives
     @property
     def slopes(self) -> tuple[Symbol, ...]:
         """The slopes y.dot of the unknown functions."""
@@ -186,7 +186,7 @@ class Functional(Shown):
     ) -> Extremal:
         """The curve through two points {x: ..., y: ...} that satisfies Euler's equation.
 
-        by:     "quadrature" uses a first integral (one unknown; y, or x, does not occur in the integrand) and copes with a
+        by:     "quadrature" uses a first integral (one unknown; y, or x, does not occur in the integrand) and handles a
                 vertical tangent or a singular integrand at the ends, and with one turning point; "collocation" solves
                 Euler's equation; "direct" makes the functional stationary among polygons and does not use Euler's
                 equation. By default the first of these that applies.

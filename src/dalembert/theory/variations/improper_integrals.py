@@ -1,4 +1,4 @@
-"""Integrals over a parameter, by bisection of panels; an integral that diverges is found out and not given a value."""
+"""Integrals over a parameter, by bisection of panels; divergence is detected and raised."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ GAUSS = 6
 """Points per panel."""
 
 DEPTH = 18
-"""Panels are bisected so often: the distance from an end then is near the square root of the rounding unit."""
+"""Most bisections of a panel: the distance from an end then is near the square root of the rounding unit."""
 
 WATCHED, FALLEN = 8, 0.3
-"""What is not settled must fall to this part within so many bisections: near 1/u it does not fall, near u^(-3/4) to 1/4."""
+"""The integral over open panels must decrease to this fraction in so many bisections: at u^(-3/4) to 1/4, at 1/u to 1."""
 
 
 class DivergentError(ArithmeticError):
@@ -35,9 +35,9 @@ def panel_points(low: Array, high: Array) -> tuple[Array, Array]:
 
 
 def integral(function: Callable[[Array], Array], corners: Array) -> float:
-    """The integral of a function over the panels between corners; the corners themselves are no points of it.
+    """The integral of a function over the panels between corners; the corners are not quadrature points.
 
-    A panel is settled when its two halves give the same to 1e-13 of the whole. Powers above -1 at a corner are
+    A panel has converged when its two halves agree with it to 1e-13 of the whole. Powers above -1 at a corner are
     integrable: what is left when the bisections end is extrapolated.
     """
     import numpy as np

@@ -27,7 +27,7 @@ def stationary_polygon(
     """The polygon on which the functional is stationary, from a first curve: x and y at its corners.
 
     Newton's method for a vanishing gradient; a step is shortened until the next one, by the same matrix, is shorter. So
-    minima, maxima and saddles are found alike, and units do not matter. Neither Euler's equation nor a first integral
+    minima, maxima and saddles are all found, and units do not matter. Neither Euler's equation nor a first integral
     is used.
     """
     import numpy as np
@@ -55,7 +55,7 @@ def stationary_polygon(
                     break
                 fraction /= 2
             if fraction <= 1e-8:
-                if size <= 1e-8:  # what is left is rounding
+                if size <= 1e-8:  # the remainder is rounding
                     return polygon.x, y
                 break
             y = trial
@@ -180,7 +180,7 @@ def _banded(diagonal: Array, beside: Array) -> Array:
 
 
 def second_variation(f: Functional, x: Array, y: Array, constants: Any) -> tuple[Kind, int]:
-    """What a stationary curve is among its neighbours, and on how many independent variations the functional falls.
+    """The kind of a stationary curve, and on how many independent variations the functional falls.
 
     Decided on the polygon of all given corners and on that of every second one, which must agree; the second variation
     must differ from a degenerate one by more than the two differ from each other.

@@ -13,7 +13,7 @@ from .functionals import Array, Functional
 from .improper_integrals import panel_points
 
 FLAT, STEEP = -60.0, 25.0
-"""Slopes are sought from exp(FLAT) to exp(STEEP) times the mean slope: where they are steeper, rounding decides."""
+"""Slopes are sought from exp(FLAT) to exp(STEEP) times the mean slope: steeper ones are dominated by rounding."""
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ class _Problem:
         corners = np.linspace(0, 1, panels + 1)
         p, weights = panel_points(corners[:-1], corners[1:])
         u = start + (turn - start) * p**2 * (3 - 2 * p)
-        # Near the turn the distance from it is what counts, and it is small: it is computed by itself.
+        # Near the turn the small distance from it matters: it is computed without cancellation.
         near = turn - (turn - start) * (1 - p) ** 2 * (1 + 2 * p)
         u = np.where(p > 0.5, near, u)
         constant = float(self.at(np.array(turn), np.array(0.0))[1])
@@ -80,7 +80,7 @@ class _Problem:
         return steps.sum(axis=1), (steps * self.at(u, slope)[0]).sum(axis=1), corners
 
     def span(self, turn: float, side: int, panels: int = 40) -> float:
-        """How far the variable gets on a curve that turns at a place."""
+        """The change of the variable on a curve that turns at a place."""
         # u rises to a turn above it; the second part is run through backward, where w falls: its slope has the other sign.
         first = self.part(self.a[1], turn, side, panels)[0].sum()
         second = self.part(self.b[1], turn, -side, panels)[0].sum()
@@ -110,7 +110,7 @@ def turning_curves(f: Functional, a: list[float], b: list[float], constants: lis
 
 
 def _curve(problem: _Problem, turn: float, side: int, nodes: int) -> Turning | None:
-    """The curve that turns at a place; None if its quadratures do not settle."""
+    """The curve that turns at a place; None if its quadratures do not converge."""
     import numpy as np
 
     (a, b), ends = (problem.a, problem.b), (problem.a[1], problem.b[1])
