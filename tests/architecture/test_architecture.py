@@ -27,12 +27,12 @@ ALLOWED = {
     "display": set(),
     "waist": set(),
     "engine": {"engine/backends", "waist"},
-    "engine/backends": {"engine", "waist"},
+    "engine/backends": {"engine"},
     "rigour": {"engine"},
     "model": set(),
     "model/bodies": {"model"},
     "model/substances": {"model"},
-    "gallery": {"model", "model/bodies", "model/substances"},
+    "gallery": {"model", "model/substances"},
     "theory": {"model"},
     "theory/motion": {"model", "theory", "waist"},
     "theory/constraints": {"model", "model/bodies", "theory"},
@@ -45,18 +45,18 @@ ALLOWED = {
     "discrete": {"model", "model/bodies", "waist"},
     "methods": {"model", "theory/motion", "theory/conserved", "discrete", "waist"},
     "run": {"model", "model/bodies", "theory/motion", "theory/forms", "discrete", "methods", "engine", "waist"},
-    "analysis/equilibria": {*MECHANICS, "theory/small_motions", "rigour", "run"},
+    "analysis/equilibria": {"model", "model/bodies", "theory/motion", "theory/small_motions", "rigour", "run"},
     "analysis/steps": {"model", "theory/motion", "discrete", "methods", "engine", "rigour", "run", "waist"},
     "analysis/motions": {
         "model", "theory/motion", "theory/conserved", "theory/reactions", "discrete", "methods", "engine", "run", "waist",
     },
     "analysis/motions/audit": {
-        "model", "theory/motion", "theory/conserved", "discrete", "methods", "engine", "run", "waist", "analysis/motions",
+        "model", "theory/motion", "theory/conserved", "discrete", "methods", "engine", "run", "analysis/motions",
     },
     "analysis/accuracy": {
         "model", "theory/motion", "theory/backward_error", "discrete", "methods", "run", "waist", "analysis/steps",
     },
-    "draw": {"model", "theory/motion", "run", "analysis/motions"},
+    "draw": {"model", "theory/motion", "run"},
     "cli": {"gallery", "methods", "run", "analysis/motions/audit", "draw"},
 }  # fmt: skip
 
