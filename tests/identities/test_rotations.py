@@ -169,6 +169,7 @@ def test_lanes_continued_runs_and_files_have_the_same_bits(tmp_path):
     lanes = da.simulate(TOP, da.Midpoint(), steps=300, start=many, **given)
     assert lanes[R].shape == (3, 301, 3, 3)
     assert np.array_equal(lanes.records[0], whole.records[0])
+    assert np.array_equal(lanes["R.omega"], lanes[R.omega]) and np.array_equal(lanes["R"], lanes.R)
     first = da.simulate(TOP, da.Midpoint(), steps=100, start=START, **given)
     loaded = da.load(first.save(tmp_path / "top.nc"))
     assert loaded.system == TOP

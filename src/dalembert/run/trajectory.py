@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import symengine
+import sympy
 from sympy import Symbol
 
 from ..discrete.system import DiscreteSystem
@@ -68,7 +68,9 @@ class Trajectory(RecordedRun):
                     f"run.quantity({expression}); in quotes, only the name of a symbol, such as "
                     f"{places[0].name!r}."
                 )
-        elif not isinstance(expression, symengine.Basic):  # these come from the library itself
+        elif isinstance(expression, sympy.Basic) or not hasattr(
+            expression, "free_symbols"
+        ):  # SymEngine: from the library
             expression = checks.symbols(checks.expression(expression, "quantity"), known, "quantity")
         table = self.at_points(maps.quantity_map(system, {"quantity": expression}), self.table("velocity"))
         moving = np.isfinite(self.table("position")).all(axis=-1)  # a branch may be defined where there is no motion
@@ -121,6 +123,8 @@ class Trajectory(RecordedRun):
         for f in factors(self.system.coordinates):
             held = self.table("position")[..., at : at + len(f.numbers)]
             at += len(f.numbers)
+            if isinstance(f, Rotation) and name in (f.omega.name, f.momentum.name):
+                return self[tuple(f.omega if name == f.omega.name else f.momentum)]
             if name == f.name:
                 return self.by_lane(f.shown(held) if isinstance(f, Rotation) else held[..., 0])
             if isinstance(f, Rotation) and isinstance(key, Entry) and key in f.entries:
