@@ -19,8 +19,8 @@ from dalembert.decide.zero import vanishes
 from dalembert.engine import kernels
 from dalembert.engine.backends.llvm import ON_STACK, LLVMEmitter
 from dalembert.engine.linear import ZEROS, matrix, store_entries
+from dalembert.methods.stepping import Stepping
 from dalembert.model.constraints import SHORT, linear_row
-from dalembert.run.plan import method_step
 from dalembert.symbolic import MANY, fast, jacobian, numpy_function, partials, substitute, substitution, terms_of
 
 m, k, alpha = da.parameters("m k alpha", positive=True)
@@ -68,7 +68,7 @@ def test_substitution_of_what_occurs_is_substitution():
 def lines(system, method=None):
     """The lines of code of a run."""
     emitter = LLVMEmitter("run", dict(kernels.RUN_ARGUMENTS))
-    kernels.emit_run(emitter, method_step(system, method or da.Midpoint()))
+    kernels.emit_run(emitter, Stepping(system, method or da.Midpoint()).step_map())
     return emitter.module().count("\n")
 
 

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 import numpy as np
 from sympy import Symbol
 
-from ...discrete.system import DiscreteSystem
 from ...display import Part, Shown, Table
 from ...engine.tangent import tangents as compiled
 from ...errors import MethodError, ModelError
@@ -105,7 +104,5 @@ def check_steps(run: Trajectory, role: str) -> None:
             f"{role}: events changed this motion {run.changes} times, so that not every step is one of the method. Give "
             f"a run without events that act."
         )
-    if not isinstance(run.system, DiscreteSystem) and run.method is None:
-        raise MethodError(f"{role}: the method of this run is not known (it was read from a file).")
     if len(run.at_nodes.time) < 2:
         raise ModelError(f"{role}: {run!r} has one record only; there is no step between records.")
