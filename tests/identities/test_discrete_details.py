@@ -16,7 +16,7 @@ from dalembert.engine.run_options import Extent
 from dalembert.symbolic import free_names, number
 
 x, y, z = da.coordinates("x y z")
-c, k = da.parameters("c k", positive=True)
+c = da.parameters("c", positive=True)
 h = 0.1
 
 
@@ -96,14 +96,6 @@ def test_forces_inside_the_step_keep_the_order():
         run = da.simulate(damped, da.Galerkin(2), h=2.0 / steps, steps=steps, start=start)
         errors.append(abs(run.x[-1] - exact))
     assert np.log2(errors[0] / errors[1]) == pytest.approx(4, abs=0.3)
-
-
-def test_discrete_forces_contain_no_displacements():
-    """Forces with branches too: they are derivatives by displacements, at none."""
-    kinked = da.System("kinked", [x], kinetic=x.dot**2 / 2, forces={x: -c * da.Abs(x.dot) * x.dot - k * da.sign(x)})
-    made = da.discretise(kinked, da.Trapezoidal())
-    names = free_names([*made.force_minus, *made.force_plus])
-    assert names and not any("displacement" in name for name in names)
 
 
 @pytest.mark.parametrize("rule", [da.midpoint_map, da.left_map, da.right_map], ids=["midpoint", "left", "right"])
