@@ -69,6 +69,25 @@ def test_one_forms_that_move_are_taken_at_the_time_of_the_node(backward):
     assert np.abs(step.after - q[list(goal)].ravel()).max() < 1e-13
 
 
+def test_a_constraint_that_moves_is_that_of_the_node_before_in_a_step_undone():
+    """x^2 + (y - t^2)^2 = 1 at every node, at the time of that node."""
+    carried = da.System(
+        "carried",
+        [x, y],
+        kinetic=(x.dot**2 + y.dot**2) / 2,
+        potential=y,
+        constraints=[x**2 + (y - da.time**2) ** 2 - 1],
+    )
+    discrete = da.discretise(carried, da.Midpoint())
+    start, t0 = {x: 0.6, y: -0.8 + 0.25, y.dot: 0.4, da.time: 0.5}, 0.5
+    run = da.simulate(carried, da.Midpoint(), h=h, steps=2, start=start)
+    state = run.records[0, 2, :4]
+    before, _ = one_step(backward_step_map(discrete), state, t0 + 2 * h)
+    assert np.abs(before[:2] - [run.x[1], run.y[1]]).max() < 1e-13
+    late, _ = one_step(backward_step_map(discrete), state, t0 + h)
+    assert np.abs(late[:2] - before[:2]).max() > 1e-3  # control: the time matters
+
+
 class Inside(da.Galerkin):
     """A rule with a position inside the step, for entropies too."""
 

@@ -1,4 +1,4 @@
-"""What a rotation does with numbers: matrices read and shown, displacements, fractions of a step; and what rules may ask of it."""
+"""A rotation in numbers: matrices read and shown, displacements, fractions of a step; and what rules may ask of it."""
 
 from __future__ import annotations
 
@@ -115,3 +115,9 @@ def test_rules_that_have_no_meaning_on_a_group(rule):
     with pytest.raises(da.ModelError, match="the rule does not apply to the rotation R"):
         da.discretise(FREE, rule)
     da.discretise(FREE, Middle())
+
+
+def test_components_have_one_axis_of_lanes_at_most():
+    with pytest.raises(da.StartError, match=r"R\.omega has shape \(2, 2, 3\)\. Give three components"):
+        da.simulate(FREE, da.Midpoint(), h=0.1, steps=1, start={R: np.eye(3), R.omega: np.ones((2, 2, 3))})
+    assert da.simulate(FREE, da.Midpoint(), h=0.1, steps=1, start={R: np.eye(3), R.omega: np.ones((2, 3))}).lanes == 2

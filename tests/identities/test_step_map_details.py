@@ -140,3 +140,13 @@ def test_a_lane_fails_if_one_of_its_groups_of_columns_does(monkeypatch):
     after, slopes, status = tangents(step, *at, steps=2)
     assert status[0] != 0 and np.isnan(after).all() and np.isnan(slopes).all()
     assert tangents(step, *at, steps=1)[1][0].tolist() == [[1, 0], [0, 1e200]]  # control
+
+
+def test_names_of_time_and_step_are_taken():
+    """Time may be part of a state; it is never sought, and the step is neither."""
+    t, h = fast("t"), fast("step.h")
+    for state, parameters, unknown in ((("step.h",), (), "v"), (("x",), ("t",), "v"), (("x",), (), "t")):
+        block = Block((unknown,), (fast(unknown) - 1,))
+        with pytest.raises(ValueError, match="stands for two things"):
+            StepMap("twice", state, parameters, (block,), (fast(state[0]),))
+    StepMap("clock", ("x", "t"), (), (), (fast("x") + h, t + h))  # control

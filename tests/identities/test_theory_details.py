@@ -11,7 +11,7 @@ from dalembert.model.coordinates import multiplier
 from dalembert.run.given_start import read_start
 from dalembert.run.values import point_map
 from dalembert.theory.motion.state_maps import rate_map
-from dalembert.theory.small_motions.matrices import kernel
+from dalembert.theory.small_motions.matrices import kernel, part
 
 x, y, z = da.coordinates("x y z")
 c, k = da.parameters("c k", positive=True)
@@ -87,3 +87,35 @@ def test_the_time_of_a_start_is_finite(bad):
     with pytest.raises(da.StartError, match=r"start: time = (nan|inf)\. Give the time of the start"):
         read_start([x], {x: 0.1, x.dot: 0.2, da.time: bad}, {}, 0)
     assert read_start([x], {x: 0.1, x.dot: 0.2, da.time: 3}, {}, 0)[0].time == 3.0
+
+
+def test_the_energy_in_a_turning_frame():
+    """T = (v^2 + 9 x^2)/2 + 2 v, V = x^4: the energy is T + V, the Jacobi integral v^2/2 - 9 x^2/2 + V."""
+    turning = da.System("turning", [x], kinetic=(x.dot**2 + 9 * x**2) / 2 + 2 * x.dot, potential=x**4)
+    found = da.evaluate(turning, at={x: 0.5, x.dot: 0.7})
+    assert found.energy == pytest.approx((0.49 + 9 * 0.25) / 2 + 1.4 + 0.0625, rel=1e-14)
+    assert found.jacobi_integral == pytest.approx((0.49 - 9 * 0.25) / 2 + 0.0625, rel=1e-14)
+
+
+def test_the_power_of_reactions_that_move_with_their_constraint():
+    """An elevator y = t^2/2 lifts a mass of 2: the reaction 2 (1 + g) does the work 2 (1 + g) t per unit of time."""
+    t = da.time
+    lift = da.System("lift", [y], kinetic=y.dot**2, potential=2 * 10 * y, constraints=[y - t**2 / 2])
+    power = da.energy_balance(lift).powers["the work of reactions"]
+    at = {y: 0.5 * 0.3**2, y.dot: 0.3, t: 0.3}
+    reaction = da.evaluate(lift, at=at).multipliers[0]
+    assert reaction == pytest.approx(22)
+    found = float(power.subs({s: 22.0 for s in power.free_symbols if s.name == "multiplier.1"}).subs(at))
+    assert found == pytest.approx(22 * 0.3, rel=1e-13)
+
+
+def test_small_parts_of_a_matrix_are_kept_unless_they_are_rounding():
+    matrix = sympy.Matrix([[1.0, 2.0 + 1e-9], [2.0, 3.0]])
+    assert float(part(matrix, -1)[0, 1]) == pytest.approx(5e-10, rel=1e-6)
+    assert part(sympy.Matrix([[1.0, 2.0 + 5e-16], [2.0, 3.0]]), -1)[0, 1] == 0
+
+
+def test_a_recurrence_without_terms_before_the_first():
+    with pytest.raises(da.ModelError, match="With B = 0 there is no term before q0"):
+        da.linear_recurrence(1.5, 0)(-1, 1.0, 2.0)
+    assert da.linear_recurrence(1.5, 0)(2, 1.0, 2.0) == pytest.approx(3.0)
