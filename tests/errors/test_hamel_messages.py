@@ -172,7 +172,7 @@ def test_equations_that_are_not_confirmed_are_refused(monkeypatch):
 
     def wrong(system, velocities):
         frame = right(system, velocities)
-        return replace(frame, brackets=[[[-c for c in row] for row in b] for b in frame.brackets])
+        return replace(frame, brackets={key: -c for key, c in frame.brackets.items()})
 
     monkeypatch.setattr(module, "frame_of", wrong)
     assert told(ModelError, lambda: da.hamel(PLANE, {"u": x.dot, "v": y.dot + y * x.dot})) == (

@@ -41,10 +41,21 @@ def test_one_step_for_both():
     by = Stepping(SPRING, da.Midpoint())
     assert own.discrete == by.discrete and own.carries == by.carries == "momentum"
     assert own.step_map("test").update == by.step_map("test").update
-    assert by.backward("test")[1] == -1 and by.backward("test")[0].update == by.step_map("test").update
-    assert own.backward("test")[1] == -1  # a discrete system does not say that it is symmetric: its step is undone
     runge_kutta = Stepping(SPRING, da.RungeKutta4())  # control
     assert runge_kutta.discrete is None and runge_kutta.carries == "velocity"
+
+
+def test_the_step_that_undoes_a_step():
+    """Of a symmetric method its own, with -h; under constraints the inverse by the discrete principle, with h."""
+    symmetric, other = Stepping(SPRING, da.Midpoint()), Stepping(SPRING, da.LeftPoint())
+    step, sign = symmetric.backward("test")
+    assert sign == -1 and step.update == symmetric.step_map("test").update
+    step, sign = other.backward("test")
+    assert sign == -1 and step.update != other.step_map("test").update
+    y = da.coordinates("y")
+    tied = SPRING.replace(coordinates=[x, y], kinetic=m * (x.dot**2 + y.dot**2) / 2, constraints=[y.dot - x * x.dot])
+    step, sign = Stepping(tied, da.Midpoint()).backward("test")
+    assert sign == 1 and "multiplier.1" in step.unknowns
 
 
 @pytest.mark.parametrize("question", [da.existence, da.contraction, da.regularity])

@@ -274,15 +274,18 @@ def test_what_has_no_steps_to_differentiate_is_refused():
 
 
 def test_a_large_state_goes_in_groups_of_columns(monkeypatch):
-    """The same derivative as with all columns together; the number of columns does not divide that of the state."""
+    """The same derivative as with all columns together; the number of columns does not divide that of the state.
+
+    Each group goes with the state and the time of its lane.
+    """
     from dalembert.engine import tangent
 
     case = systems.forced()
     step, state = second_state(case, da.Gauss(2))
     states = np.concatenate([state, state + 0.1])
-    together = tangents(step, states, values(case), H, H)
+    together = tangents(step, states, values(case), H, [H, 9 * H])
     monkeypatch.setattr(tangent, "WHOLE", 2)
     monkeypatch.setattr(tangent, "COLUMNS", 3)
-    groups = tangents(step, states, values(case), H, H)
+    groups = tangents(step, states, values(case), H, [H, 9 * H])
     for a, b in zip(together, groups, strict=True):
         np.testing.assert_allclose(a, b, rtol=1e-13, atol=1e-14)

@@ -59,11 +59,12 @@ def run_of(name, gauge=0.0):
     return run, strength
 
 
-@pytest.mark.parametrize("name", ["pendulum", "two wells"])
-def test_steps_as_long_as_a_period_stay_on_the_branch(name):
+@pytest.mark.parametrize(("name", "share"), [("pendulum", 0.993), ("two wells", 0.98)])
+def test_steps_as_long_as_a_period_stay_on_the_branch(name, share):
+    """Without a look at the step from the last solution 0.985 of the steps of the pendulum do."""
     run, strength = run_of(name)
     same, ends = on_the_branch(name, run, strength)
-    assert same.mean() > 0.98
+    assert same.mean() > share
     assert ends.all()  # a lane that ends does so where the branch ends
     assert {*run.status} <= {Status.CONVERGED, Status.OTHER_BRANCH, Status.NO_SOLUTION}
     assert len(same) > 800
