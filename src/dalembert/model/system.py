@@ -84,11 +84,12 @@ class System:
         q = checks.coordinates(coordinates)
         S = thermo.entropies(entropies, q)
         known = {s for c in q for s in (c, c.dot)}
+        every = known | set(S)
 
         typed: dict[Expr, Expr] = {}
 
         def checked(given: Any, role: str, thermal: bool = True) -> Expr:
-            exact = checks.symbols(stated := checks.expression(given, role), known | set(S if thermal else ()), role)
+            exact = checks.symbols(stated := checks.expression(given, role), every if thermal else known, role)
             typed[exact] = stated
             return exact
 
