@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import warnings
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
@@ -74,7 +75,7 @@ def _scalar(given: Any) -> Any:
 
 def symbols(expr: Expr, known: Iterable[sympy.Symbol], role: str) -> Expr:
     """The expression with exact numbers; refused unless every symbol is known, a parameter or time."""
-    known = set(known) | {time}
+    known = known if isinstance(known, set) else set(known)  # not copied: there is one call for each force
     for f in sorted(expr.atoms(AppliedUndef, sympy.Derivative), key=str):
         raise ModelError(
             f"{role}: {printed(f)} is a SymPy function or derivative. Coordinates are symbols here: make x with "
@@ -86,10 +87,10 @@ def symbols(expr: Expr, known: Iterable[sympy.Symbol], role: str) -> Expr:
             f"{role}: {min(strange)} in {printed(expr)} is not something that can be computed with here. Known are sums, "
             f"products, powers and the functions {FUNCTIONS}."
         )
-    for s in sorted(expr.free_symbols - known, key=lambda s: s.name):
+    for s in sorted((s for s in expr.free_symbols if s not in known and s != time), key=lambda s: s.name):
         if isinstance(s, Parameter):
             continue
-        raise ModelError(f"{role}: unknown symbol {s} in {printed(expr)}. " + _remedy(s, known))
+        raise ModelError(f"{role}: unknown symbol {s} in {printed(expr)}. " + _remedy(s, known | {time}))
     rational: Expr = stated(expr)
     return rational
 
@@ -132,17 +133,14 @@ def coordinates(given: Any) -> tuple[Coordinate, ...]:
             )
         if not isinstance(q, Direction):  # that of a rotation was checked when it was made
             check_name("coordinates", q)
-    lines, turning = (
-        [q.owner for q in listed if not isinstance(q, Direction)],
-        {q.owner for q in listed if isinstance(q, Direction)},
-    )
-    for name in sorted(turning & set(lines)):
+    turning = {q.owner for q in listed if isinstance(q, Direction)}
+    for name in sorted(turning & {q.name for q in listed}):
         raise ModelError(
             f"coordinates: the name {name} is used for a coordinate and for a rotation. Rename one of them."
         )
-    for q in listed:
-        if [other.name for other in listed].count(q.name) > 1:
-            raise ModelError(f"coordinates: the name {q.name} occurs twice. Each coordinate is listed once.")
+    count = Counter(q.name for q in listed)
+    for name in (name for name, times in count.items() if times > 1):
+        raise ModelError(f"coordinates: the name {name} occurs twice. Each coordinate is listed once.")
     return listed
 
 

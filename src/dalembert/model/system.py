@@ -92,11 +92,12 @@ class System:
         q = checks.coordinates(flattened(coordinates))
         S = thermo.entropies(entropies, q)
         known = {*position_symbols(q), *(c.dot for c in q)}
+        every = known | set(S)
 
         typed: dict[Expr, Expr] = {}
 
         def checked(given: Any, role: str, thermal: bool = True) -> Expr:
-            exact = checks.symbols(stated := checks.expression(given, role), known | set(S if thermal else ()), role)
+            exact = checks.symbols(stated := checks.expression(given, role), every if thermal else known, role)
             typed[exact] = stated
             return exact
 
