@@ -36,7 +36,7 @@ PAIRS = [(m, case) for case in CASES for m in METHODS if accepts(m, case)]
 
 @pytest.mark.parametrize(("method", "case"), PAIRS, ids=lambda x: getattr(x, "__name__", repr(x)))
 def test_compiled_tangents_are_those_of_the_implicit_function_theorem(method, case):
-    """To 1e-13 of the size of each row: multipliers change by h^-2 times what positions change by."""
+    """To 1e-13 of the largest entry: multipliers change by h^-2 times what positions change by."""
     case = case()
     step, state = second_state(case, method)
     after, slopes, status = tangents(step, state, values(case), H, H)

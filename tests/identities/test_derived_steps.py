@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
-from sympy import Rational
+from sympy import Rational, Symbol, log
 
 import dalembert as da
+from dalembert.discrete.state_layout import state_layout
 from dalembert.engine.arguments import Lanes
+from dalembert.engine.identity import identity
 from dalembert.engine.machine import Stepper
 from dalembert.engine.run_options import Extent
 from dalembert.engine.status import Status
 from dalembert.engine.tangent import tangents
+from dalembert.run.plan import seed
 from dalembert.symbolic import fast
 from dalembert.waist.derived_steps import backward, composed, tangent_names, variational
-from dalembert.waist.stepmap import Block, StepMap
+from dalembert.waist.matrix_block import MatrixBlock
+from dalembert.waist.stepmap import Block, StepMap, guarded
 
 from ..conformance import systems
 
@@ -289,3 +295,77 @@ def test_a_large_state_goes_in_groups_of_columns(monkeypatch):
     groups = tangents(step, states, values(case), H, [H, 9 * H])
     for a, b in zip(together, groups, strict=True):
         np.testing.assert_allclose(a, b, rtol=1e-13, atol=1e-14)
+
+
+def test_unequal_substeps_are_undone_in_reverse_order():
+    case, method = systems.forced(), da.Composition(da.Midpoint(), coefficients=[0.3, 0.7])
+    step, state = second_state(case, method)
+    after, _, _ = tangents(step, state, values(case), 4 * H, H)
+    before, _, _ = tangents(backward(step), after, values(case), -4 * H, 5 * H)
+    np.testing.assert_allclose(before, state, rtol=1e-13, atol=1e-14)
+    same_order = replace(backward(step), substeps=step.substeps)
+    assert np.abs(tangents(same_order, after, values(case), -4 * H, 5 * H)[0] - state).max() > 1e-7
+
+
+def test_outputs_stay_as_they_are():
+    case = systems.holonomic()
+    step, state = second_state(case, da.Midpoint())
+    n = len(step.state)
+    plain, _ = advanced(step, state, values(case), 20)
+    both, _ = advanced(variational(step), with_identity(state), values(case), 20)
+    assert len(step.outputs) > 0
+    np.testing.assert_array_equal(both[..., n + n * n :], plain[..., n:])
+
+
+def test_guards_stay_as_they_are():
+    """x' = x - h, in a model with log(x): the step that leaves its domain is not made, with a tangent or without."""
+    x = fast("x")
+    step = guarded(StepMap("falls", ("x",), (), (), (x - fast("step.h"),)), [fast(log(Symbol("x")))])
+    ends = [
+        advanced(s, row, np.zeros((1, 0)), 9)[1] for s, row in ((step, ONE_AND_A_HALF), (variational(step), WITH_ONE))
+    ]
+    assert [(Status(int(s[0, 0])), int(s[0, 1])) for s in ends] == [(Status.LEFT_DOMAIN, 5)] * 2
+
+
+ONE_AND_A_HALF, WITH_ONE = np.array([[5.5 * H]]), np.array([[5.5 * H, 1.0]])
+
+
+def test_a_singular_matrix_of_columns_is_told():
+    """x y + x = 0 has the solution y = -1, except at x = 0."""
+    x = fast("x")
+    block = MatrixBlock(("y",), ((x,),), ((fast(1),),), ("x",), 1)
+    step = StepMap("matrix", ("x",), (), (block,), (fast("y"),))
+    records, status = advanced(step, np.array([[0.5], [0.0]]), np.zeros((1, 0)), 1)
+    assert records[0, 1, 0] == -1 and [Status(int(s)) for s in status[:, 0]] == [Status.CONVERGED, Status.SINGULAR]
+    with pytest.raises(ValueError, match="the sizes of its matrices do not agree"):
+        MatrixBlock(("y",), ((x,),), ((fast(1),),), ("x", "x"), 1)
+
+
+def test_the_arrangement_of_matrices_identifies_code():
+    """The same expressions, once as a matrix with sources and once as wider sources."""
+    a, names = tuple(fast(s) for s in "abcd"), ("y0", "y1", "y2", "y3")
+    square = (a[:2], a[2:])
+    one = MatrixBlock(names, square, ((fast("p"),), (fast("q"),)), ("u", "v"), 2)
+    two = MatrixBlock(names, (), square, ("p", "q", "u", "v"), 2)
+    assert one.ingredients == two.ingredients
+    told = [identity(StepMap("m", tuple("abcdpquv"), (), (b,), tuple(fast(s) for s in "abcdpquv"))) for b in (one, two)]
+    assert told[0] != told[1]
+
+
+def test_the_search_begins_at_the_velocities_of_the_run():
+    """Without them no step is found under a constraint that is quadratic in the velocities."""
+    case, method = systems.chetaev(), da.GeometricNonholonomic()
+    run = da.simulate(case.system, method, h=H, steps=5, start=case.start, parameters=case.parameters)
+    assert np.isfinite(da.tangents(run).intervals).all()
+    step = method.step_map(case.system)
+    assert tangents(step, run.records[:, 1, : len(step.state)], values(case), H, H)[2][0] != 0
+
+
+def test_what_a_step_backward_expects():
+    """Positions change by the velocities; nothing is known about how other variables change."""
+    system, q, p, h = systems.separable().system, fast("x"), fast("x.momentum"), fast("step.h")
+    update = (q + h * p * q, p - h * q**3 * p)
+    step = backward(StepMap("coupled", ("x", "x.momentum"), (), (), update, layout=state_layout(system)))
+    assert set(step.sought) == {"x.change", "x.momentum.change"}
+    found = dict(zip(step.sought, seed(system, step, np.array([[2.0, 3.0]]))[0], strict=True))
+    assert found == {"x.change": 2.0, "x.momentum.change": 0.0}
