@@ -118,6 +118,6 @@ def test_rules_that_have_no_meaning_on_a_group(rule):
 
 
 def test_components_have_one_axis_of_lanes_at_most():
-    with pytest.raises(da.StartError, match=r"R\.omega has shape \(2, 2, 3\)\. Give three components"):
+    with pytest.raises(da.StartError, match=r"R\.omega has shape \(2, 2, 3\)\. Give 3 components"):
         da.simulate(FREE, da.Midpoint(), h=0.1, steps=1, start={R: np.eye(3), R.omega: np.ones((2, 2, 3))})
     assert da.simulate(FREE, da.Midpoint(), h=0.1, steps=1, start={R: np.eye(3), R.omega: np.ones((2, 3))}).lanes == 2

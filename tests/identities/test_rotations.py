@@ -343,13 +343,13 @@ def test_what_is_given_wrongly_is_told():
     refused({R: -good, R.omega: (0, 0, 1)}, "its determinant is -1, that of a reflection")
     refused({R: good[:2], R.omega: (0, 0, 1)}, r"R has shape \(2, 3\)")
     refused({R: good * np.nan, R.omega: (0, 0, 1)}, "entries that are not finite")
-    refused({R: good, R.omega: (0, 1)}, r"R\.omega has shape \(2,\)\. Give three components")
+    refused({R: good, R.omega: (0, 1)}, r"R\.omega has shape \(2,\)\. Give 3 components")
     refused({R: good, R.omega: (0, 0, 1), "z": 1}, r"z is unknown here\. Expected one of R, R\.omega, R\.momentum, t")
     with pytest.raises(da.ModelError, match="3 x 3 entries"):
         R[0, 3]
     with pytest.raises(da.ModelError, match="is not a name"):
         da.rotation("R R")
-    with pytest.raises(da.ModelError, match="three components of the torque"):
+    with pytest.raises(da.ModelError, match="Expected its 3 components in the body"):
         TOP.replace(forces={R: 1})
     with pytest.raises(da.ModelError, match="used for a coordinate and for a rotation"):
         da.System("two", [R, da.coordinates("R")], kinetic=ROTATING)

@@ -32,9 +32,9 @@ from ..model.coordinates import (
     step,
     time,
 )
+from ..model.group import Group
 from ..model.marks import Mark, indexed
-from ..model.rotation import Rotation
-from ..model.space import numbers, parts, retracted, rotations, slopes, to_numbers
+from ..model.space import groups, numbers, parts, retracted, slopes, to_numbers
 from ..symbolic import Fast, fast, free_names, gradient, magnitude, substitute, substitution
 from ..waist.domain import conditions
 from ..waist.stepmap import STEP, TIME, Block, StepMap, pointwise, with_conditions
@@ -147,7 +147,7 @@ def _shifted_start(q: Sequence[Coordinate], u: Sequence[Fast], h: Fast) -> dict[
     """The slots if the first position is moved by -h u, to first order, and the second is not."""
     found: dict[Any, Fast] = {}
     for f, s in parts(q, u):
-        if isinstance(f, Rotation):
+        if isinstance(f, Group):
             V = [fast(step_velocity(d)) for d in f.directions]
             farther = f.start_shift([h * v for v in V], s)
             found |= {d.at(1): h * (v + x) for d, v, x in zip(f.directions, V, farther, strict=True)}
@@ -167,7 +167,7 @@ def _arrived(q: Sequence[Coordinate], pushed: list[Fast], momenta: StepMomenta, 
         d = momenta.change[len(found) : len(found) + len(p)]
         end = momenta.arriving[len(found) : len(found) + len(p)]
         whole = [a + b for a, b in zip(p, d, strict=True)]
-        if isinstance(f, Rotation):
+        if isinstance(f, Group):
             turned = f.transport([h * fast(step_velocity(c)) for c in f.directions], whole)
             whole = [a + b + c for a, b, c in zip(whole, turned, end, strict=True)]
         found += whole
@@ -184,7 +184,7 @@ def _slots(system: DiscreteSystem) -> dict[Any, Any]:
     q, S, h = system.coordinates, system.entropies, fast(step)
     slots: dict[Any, Any] = {c.at(0): c for c in (*q, *S)}
     slots |= {c.at(1): fast(c) + h * fast(step_velocity(c)) for c in (*q, *S)}
-    for R in rotations(q):  # displacements from the first position
+    for R in groups(q):  # displacements from the first position
         slots |= {d.at(0): fast(0) for d in R.directions} | {d.at(1): h * fast(step_velocity(d)) for d in R.directions}
     within = interior_unknowns(system)[1]
     return slots | {s: fast(q[k % len(q)]) + x for k, (s, x) in enumerate(within.items())}

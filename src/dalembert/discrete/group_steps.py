@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..model.coordinates import Coordinate, Direction
-from ..model.space import fraction_of_step, rotations
+from ..model.space import fraction_of_step, groups
 from ..symbolic import Fast, Vector, fast, substitute
 
 
@@ -21,14 +21,14 @@ def places(q: Sequence[Coordinate], position: Vector) -> dict[Any, Fast]:
     if not shares:
         return given
     turned: dict[Any, Fast] = {}
-    for R in rotations(q):
+    for R in groups(q):
         turned |= R.moved_entries(shares[R.name], [fast(d.at(1)) for d in R.directions])
     return {c: x for c, x in given.items() if not isinstance(c, Direction)} | turned
 
 
 def from_start(e: Fast, q: Sequence[Coordinate]) -> Fast:
     """The slots of a rotation are displacements from the first position, which is its own origin."""
-    origin = {d.at(0): 0 for R in rotations(q) for d in R.directions}
+    origin = {d.at(0): 0 for R in groups(q) for d in R.directions}
     return substitute(e, origin) if origin else e
 
 
@@ -39,7 +39,7 @@ def displaced(q: Sequence[Coordinate], position: Vector, shares: list[list[Fast]
     """
     n, moved = len(q), [sum(row, start=fast(0)) for row in shares]
     fractions = fraction_of_step(q, {c: position[i] for i, c in enumerate(q)})
-    for R in rotations(q):
+    for R in groups(q):
         beta, xi = fractions[R.name], [fast(d.at(1)) for d in R.directions]
         first, rest = R.fraction(beta, xi), R.fraction(1 - beta, xi)
         at = [q.index(d) for d in R.directions]

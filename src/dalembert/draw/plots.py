@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..errors import StartError, told
-from ..model.rotation import Rotation
-from ..model.space import factors, rotations
+from ..model.group import Group
+from ..model.space import factors, groups
 from ..model.system import System
 from ..run.extent import has_steps, shortfall, span, stopped_by
 from ..run.trajectory import Trajectory
@@ -100,7 +100,7 @@ def _drawn(run: Trajectory) -> list[Any]:
     """The quantities drawn of a position: coordinates, and for a rotation the third axis of the body in space."""
     found: list[Any] = []
     for f in factors(run.system.coordinates):
-        found += [f[0, 2], f[1, 2], f[2, 2]] if isinstance(f, Rotation) else [f.coordinate]
+        found += f.curves if isinstance(f, Group) else [f.coordinate]
     return found
 
 
@@ -126,9 +126,9 @@ def _path(run: Trajectory, axes: Axes) -> None:
         across, along = q[names[0]], q[names[0]].momentum
         axes.set_title("phase portrait")
     else:
-        tip = next((R for R in rotations(run.system.coordinates) if len(run.system.coordinates) < 5), None)
+        tip = next((R for R in groups(run.system.coordinates) if len(run.system.coordinates) < 5), None)
         pair = ("x", "y") if {"x", "y"} <= set(names) else (names[0], names[1])
-        pair = (tip[0, 2].name, tip[1, 2].name) if tip is not None and "x" not in names else pair
+        pair = (tip.curves[0].name, tip.curves[1].name) if tip is not None and "x" not in names else pair
         across, along = q[pair[0]], q[pair[1]]
         axes.set_title("path")
         spans = [np.nanmax(run[c]) - np.nanmin(run[c]) for c in (across, along)]

@@ -10,7 +10,7 @@ from ..discrete.equations import step_map
 from ..discrete.maps import Density
 from ..discrete.system import INTERIOR, DiscreteSystem, discretise
 from ..errors import MethodError
-from ..model.space import rotations
+from ..model.space import groups
 from ..model.system import System
 from ..numbers import is_whole
 from ..symbolic import Fast, Vector
@@ -112,8 +112,8 @@ class Method(ABC):
     def _objection(self, system: System) -> str:
         if system.entropies and not self.thermal:
             return "it has entropies."
-        if (turning := rotations(system.coordinates)) and not self.groups:
-            return f"{turning[0].name} is a rotation, and its formula is for coordinates that are numbers."
+        if (turning := groups(system.coordinates)) and not self.groups:
+            return f"{turning[0].name} is a {turning[0].noun}, and its formula is for coordinates that are numbers."
         if system.constraints and len(self.interior):
             return INTERIOR
         if system.principle.carried(system) and not self.carried_multipliers:
@@ -172,8 +172,8 @@ class VariationalMethod(Method):
 
     def _objection(self, system: System) -> str:
         """On groups a rule may use points between the ends of a step, but no interior positions."""
-        if (turning := rotations(system.coordinates)) and len(self.interior):
-            return f"it has positions inside the step, and {turning[0].name} is a rotation."
+        if (turning := groups(system.coordinates)) and len(self.interior):
+            return f"it has positions inside the step, and {turning[0].name} is a {turning[0].noun}."
         return super()._objection(system)
 
     @abstractmethod

@@ -23,7 +23,7 @@ from ..symbolic import fast, free_names, gradient, jacobian, number, partials, s
 from . import sizes
 from .coordinates import Acceleration, Coordinate, Direction, Entropy, Momentum, Parameter, Slot, check_name, time
 from .scales import system_scales
-from .space import position_symbols, rotations
+from .space import groups, position_symbols
 
 if TYPE_CHECKING:
     from .system import System
@@ -239,7 +239,7 @@ def _point(system: System, scales: Mapping[str, float], seed: int) -> dict[str, 
     chance = random.Random(seed)
     at = drawn([*places, *(v.name for v in system.velocities)], scales, chance)
     slow_enough = {v.name: at[v.name] / 8 for v in system.velocities}
-    return {**at, **slow_enough, **{k: x for R in rotations(system.coordinates) for k, x in R.drawn(chance).items()}}
+    return {**at, **slow_enough, **{k: x for R in groups(system.coordinates) for k, x in R.drawn(chance).items()}}
 
 
 def _sample(system: System, state: Mapping[str, float]) -> tuple[Any, Any, Any]:

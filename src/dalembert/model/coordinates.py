@@ -72,8 +72,8 @@ class Coordinate(Mark):
         return end
 
 
-TURNS = ("turn1", "turn2", "turn3")
-"""Names of the directions of a rotation R: R.turn1, R.turn2, R.turn3."""
+DIRECTION = re.compile(r"(turn|shift)\d")
+"""How the directions of a group coordinate R are called: R.turn1 for a rotation of the body, R.shift1 for a displacement."""
 
 
 class Direction(Coordinate):
@@ -114,7 +114,7 @@ class _Derived(Mark):
     def coordinate(self) -> Coordinate:
         """The coordinate this symbol belongs to."""
         owner, *rest = self.name.split(".")
-        return Direction(f"{owner}.{rest[0]}") if rest[0] in TURNS else Coordinate(owner)
+        return Direction(f"{owner}.{rest[0]}") if DIRECTION.fullmatch(rest[0]) else Coordinate(owner)
 
     def _turning(self, latex: str, plain: str) -> tuple[str, str, str] | None:
         """How a component in the frame of a group coordinate is rendered; None for a line."""

@@ -12,20 +12,18 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
-from functools import cached_property
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 import sympy
 from numpy.typing import NDArray
 from sympy import Symbol
-from sympy.printing.pretty.pretty_symbology import pretty_symbol
 
 from ..errors import ModelError, StartError, told
-from ..symbolic import Fast, fast
-from .coordinates import TURNS, Direction, check_name
+from ..symbolic import Fast, fast, total
+from .coordinates import check_name
 from .frame import Frame
-from .marks import Mark, indexed
+from .group import Components, Group
 
 Array = NDArray[Any]
 
@@ -33,66 +31,18 @@ NOT_A_ROTATION = 1e-9
 """How far the columns of a given matrix may be from orthonormal; entries of rotations are of size one, whatever the units."""
 
 
-class Entry(Mark):
-    """An entry of the matrix of a group coordinate: `R[0, 2]`, called R.entry02."""
-
-    __slots__ = ()
-
-    @property
-    def owner(self) -> str:
-        """The name of the group coordinate."""
-        return str(self.name).split(".")[0]
-
-    def _render(self) -> tuple[str, str, str]:
-        i, j = self.name[-2:]
-        return (
-            indexed(self.owner, f"{int(i) + 1}{int(j) + 1}"),
-            f"{pretty_symbol(self.owner)}[{i},{j}]",
-            f"{self.owner}[{i}, {j}]",
-        )
-
-
-class Components(tuple[Any, ...]):
-    """The three components of a vector in the body, with the name of the vector: `R.omega`."""
-
-    name: str
-
-    def __new__(cls, name: str, components: Sequence[Any]) -> Self:
-        made = super().__new__(cls, components)
-        made.name = name
-        return made
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return Components, (self.name, tuple(self))
-
-
-class Rotation:
+class Rotation(Group):
     """A rotation: `R[i, j]`, `R.matrix`, `R.omega`, `R.momentum` and `R.alpha`, components in the body.
 
     In forces={R: (a, b, c)} the torque is given in the body too. A start is {R: matrix, R.omega: (1, 2, 3)}.
     """
 
-    def __init__(self, name: str):
-        self.name = name
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Rotation) and self.name == other.name
-
-    def __hash__(self) -> int:
-        return hash((Rotation, self.name))
-
-    def __repr__(self) -> str:
-        return self.name
-
-    @cached_property
-    def directions(self) -> tuple[Direction, ...]:
-        """The three directions of motion: turning about each axis of the body."""
-        return tuple(Direction(f"{self.name}.{turn}") for turn in TURNS)
+    noun, size, turns, vector_names = "rotation", 3, ("turn1", "turn2", "turn3"), ("omega", "momentum")
 
     @property
     def omega(self) -> Components:
         """The angular velocity in the body."""
-        return Components(f"{self.name}.omega", [d.dot for d in self.directions])
+        return self.vectors[0]
 
     @property
     def alpha(self) -> Components:
@@ -102,27 +52,7 @@ class Rotation:
     @property
     def momentum(self) -> Components:
         """The angular momentum dL/d(omega) in the body."""
-        return Components(f"{self.name}.momentum", [d.momentum for d in self.directions])
-
-    @cached_property
-    def matrix(self) -> sympy.ImmutableMatrix:
-        """The matrix of entries R[i, j]."""
-        return sympy.ImmutableMatrix(3, 3, lambda i, j: Entry(f"{self.name}.entry{i}{j}"))
-
-    @property
-    def entries(self) -> tuple[Entry, ...]:
-        """The entries, row by row."""
-        return tuple(self.matrix)
-
-    def __getitem__(self, place: tuple[int, int]) -> Entry:
-        try:
-            i, j = place
-            entry: Entry = self.matrix[range(3)[i], range(3)[j]]
-            return entry
-        except (TypeError, ValueError, IndexError):
-            raise ModelError(
-                f"{self.name}[{told(place)}]: a rotation has 3 x 3 entries. Write {self.name}[i, j] with i, j = 0, 1, 2."
-            ) from None
+        return self.vectors[1]
 
     # as a factor of the configuration space
     @property
@@ -199,6 +129,27 @@ class Rotation:
         c = 2 / (1 + sum((a**2 for a in x), start=fast(0)))
         first = _cross(p, x)
         return [c * (a + b) for a, b in zip(first, _cross(first, x), strict=True)]
+
+    # for readers
+    @property
+    def unit_entries(self) -> tuple[Any, ...]:
+        """All entries."""
+        return self.entries
+
+    @property
+    def curves(self) -> tuple[Any, ...]:
+        """The third axis of the body, in space."""
+        return tuple(self.matrix[:, 2])
+
+    def body_name(self, k: int) -> str:
+        """The angular momentum about an axis of the body."""
+        return f"angular momentum of {self.name} about axis {k + 1} of the body"
+
+    def in_space(self, covector: Sequence[Fast]) -> dict[str, Fast]:
+        """R p, by the axes of space."""
+        rows = [[fast(self.matrix[i, j]) * covector[j] for j in range(3)] for i in range(3)]
+        names = (f"angular momentum of {self.name} about the {axis} axis of space" for axis in "xyz")
+        return dict(zip(names, map(total, rows), strict=True))
 
     # numbers
     def drawn(self, chance: random.Random) -> dict[str, float]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from ..decide.scale import natural_scales
 from ..symbolic import fast, substitute
 from .coordinates import Coordinate, time
-from .space import rotations
+from .space import groups
 
 if TYPE_CHECKING:
     from .system import System
@@ -22,7 +22,7 @@ def system_scales(system: System) -> dict[str, float]:
     The virtual work of forces, and the work of dissipation and heat in the time scale, count as further terms of the energy.
     """
     q, t = system.coordinates, fast(time)
-    unit = {e: fast(1) / 2 for R in rotations(q) for e in R.entries}  # entries of a rotation are of size one
+    unit = {e: fast(1) / 2 for R in groups(q) for e in R.unit_entries}
 
     def sized(e: Any) -> Any:
         return substitute(e, unit) if unit else e

@@ -18,11 +18,11 @@ from sympy.core.assumptions import _assume_defined
 
 from ..errors import ModelError
 from . import coordinates as symbols
+from .group import Entry, Group
 from .packed import EXPANDED, SYMBOL, Packed, parsed, refuse
 from .packer import Packer
 from .principle import SAVED, GivenVariations, Principle
-from .rotation import Entry, Rotation
-from .space import flattened
+from .space import GROUPS, flattened
 from .system import System
 
 _SYMBOLS = {
@@ -113,7 +113,7 @@ def dumps(system: System) -> str:
     rows = [sum((a * c.dot for a, c in zip(w, q, strict=True)), start=sympy.S.Zero) for w in system.variations]
     data = {
         "name": system.name,
-        "coordinates": [["Rotation", f.name] if isinstance(f, Rotation) else f.name for f in system.factors],
+        "coordinates": [[type(f).__name__, f.name] if isinstance(f, Group) else f.name for f in system.factors],
         "energies": {role: typed(e) for role, e in system.energies.items()},
         "thermal": None
         if not system.entropies and system.internal_energy == 0
@@ -166,7 +166,7 @@ def loads(text: str) -> System:
 
 def _factor(data: str | list[str]) -> Any:
     """A coordinate, or a rotation."""
-    return symbols.Coordinate(data) if isinstance(data, str) else Rotation(data[1])
+    return symbols.Coordinate(data) if isinstance(data, str) else GROUPS[data[0]](data[1])
 
 
 def _thermal(data: Any, q: list[symbols.Coordinate]) -> dict[str, Any]:
@@ -192,7 +192,7 @@ def _checked(data: Any) -> Packed:
     text(data["name"])
     packed, stated = Packed(_symbol), listed(data["coordinates"])
     turning = [f for f in stated if isinstance(f, list)]
-    if any(len(f) != 2 or f[0] != "Rotation" for f in turning):
+    if any(len(f) != 2 or f[0] not in GROUPS for f in turning):
         raise ModelError("the model has something else where a coordinate or a rotation is expected.")
     if not names([f[1] if isinstance(f, list) else f for f in stated]):
         raise ModelError("the system in the file has no coordinates.")

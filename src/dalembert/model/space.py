@@ -18,6 +18,7 @@ from ..errors import ModelError
 from ..symbolic import Fast, fast, gradient, slow, substitution
 from .coordinates import Coordinate, Direction
 from .frame import Frame, joined
+from .group import Group
 from .rotation import Rotation
 
 Array = NDArray[Any]
@@ -70,7 +71,10 @@ class Line:
         return second - first
 
 
-Factor = Line | Rotation
+Factor = Line | Group
+
+GROUPS: dict[str, type[Group]] = {"Rotation": Rotation}
+"""The groups that coordinates may have values in, by the names they have in files."""
 
 
 @lru_cache(maxsize=256)
@@ -78,31 +82,37 @@ def factors(coordinates: tuple[Coordinate, ...]) -> tuple[Factor, ...]:
     """The factors that the coordinates of a system belong to, in order."""
     found: dict[str, Factor] = {}
     for q in coordinates:
-        found.setdefault(q.owner, Rotation(q.owner) if isinstance(q, Direction) else Line(q))
+        if q.owner not in found:
+            found[q.owner] = _group(q) if isinstance(q, Direction) else Line(q)
     return tuple(found.values())
 
 
-def rotations(coordinates: Iterable[Coordinate]) -> tuple[Rotation, ...]:
-    """The factors that are rotations."""
-    return tuple(f for f in factors(tuple(coordinates)) if isinstance(f, Rotation))
+def _group(direction: Direction) -> Group:
+    turn = direction.name.split(".")[1]
+    return next(kind(direction.owner) for kind in GROUPS.values() if turn in kind.turns)
+
+
+def groups(coordinates: Iterable[Coordinate]) -> tuple[Group, ...]:
+    """The factors that are groups."""
+    return tuple(f for f in factors(tuple(coordinates)) if isinstance(f, Group))
 
 
 def lines_only(system: Any, role: str) -> None:
     """Refuse a system with rotations, for functions that take lines only."""
-    if turning := rotations(getattr(system, "coordinates", ())):
+    if turning := groups(getattr(system, "coordinates", ())):
         raise ModelError(
-            f"{role}: {system.name!r} has the rotation {turning[0].name}. Expected a system whose coordinates are numbers; "
-            f"state the rotation by angles for this."
+            f"{role}: {system.name!r} has the {turning[0].noun} {turning[0].name}. Expected a system whose coordinates "
+            f"are numbers; state it by angles and distances for this."
         )
 
 
 def flattened(given: Any) -> Any:
     """A list of coordinates with the directions of a rotation in place of it."""
-    if isinstance(given, Rotation):
+    if isinstance(given, Group):
         return given.directions
     if not isinstance(given, list | tuple):
         return given
-    return [d for q in given for d in (q.directions if isinstance(q, Rotation) else (q,))]
+    return [d for q in given for d in (q.directions if isinstance(q, Group) else (q,))]
 
 
 def numbers(coordinates: Sequence[Coordinate]) -> list[str]:
@@ -148,7 +158,7 @@ def slopes(expression: Any, coordinates: Sequence[Coordinate]) -> list[Fast]:
 
 def directional(expression: sympy.Expr, coordinates: Sequence[Coordinate]) -> tuple[sympy.Expr, ...]:
     """The same derivatives of a SymPy expression."""
-    if not rotations(coordinates):
+    if not groups(coordinates):
         occurring = expression.free_symbols
         return tuple(expression.diff(q) if q in occurring else sympy.S.Zero for q in coordinates)
     symbols = [*position_symbols(coordinates), *(q.dot for q in coordinates), *expression.free_symbols]
@@ -223,7 +233,7 @@ def fraction_of_step(coordinates: Sequence[Coordinate], position: Mapping[Any, F
     A rule may take any point between the two ends; other functions of them have no meaning on a group.
     """
     found: dict[str, Fast] = {}
-    for R in rotations(coordinates):
+    for R in groups(coordinates):
         shares = set()
         for d in R.directions:
             ends = fast(d.at(0)), fast(d.at(1))
@@ -238,8 +248,8 @@ def fraction_of_step(coordinates: Sequence[Coordinate], position: Mapping[Any, F
     return found
 
 
-def _no_fraction(R: Rotation) -> str:
+def _no_fraction(R: Group) -> str:
     return (
-        f"the rule does not apply to the rotation {R.name}: it evaluates the system at a point that is not of the form "
+        f"the rule does not apply to the {R.noun} {R.name}: it evaluates the system at a point that is not of the form "
         f"(1 - b) q0 + b q1 with one number b for all its directions. Use Midpoint() or midpoint_map."
     )

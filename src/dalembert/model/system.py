@@ -16,8 +16,8 @@ from . import branches, checks
 from . import heat as thermo
 from .constraints import Constraint, constraint, variation
 from .coordinates import Coordinate, Entropy, Parameter, Velocity
+from .group import Group
 from .principle import GivenVariations, Principle, Rows, checked_forms, principle_of
-from .rotation import Rotation
 from .signs import sign_at_samples
 from .space import factors, flattened, position_symbols
 
@@ -72,7 +72,7 @@ class System:
     def __init__(
         self,
         name: str,
-        coordinates: Sequence[Coordinate | Rotation],
+        coordinates: Sequence[Coordinate | Group],
         *,
         kinetic: Any = None,
         potential: Any = None,
@@ -156,9 +156,9 @@ class System:
         return Typed.of(self._typed.values())
 
     @property
-    def factors(self) -> tuple[Coordinate | Rotation, ...]:
+    def factors(self) -> tuple[Coordinate | Group, ...]:
         """The coordinates as they were given: those of lines, and rotations."""
-        return tuple(f if isinstance(f, Rotation) else f.coordinate for f in factors(self.coordinates))
+        return tuple(f if isinstance(f, Group) else f.coordinate for f in factors(self.coordinates))
 
     @property
     def velocities(self) -> tuple[Velocity, ...]:
@@ -356,17 +356,17 @@ def _by_direction(forces: Mapping[Any, Any], q: Sequence[Coordinate]) -> dict[An
     """Forces with the components of a torque by direction."""
     found: dict[Any, Any] = {}
     for key, given in forces.items():
-        if not isinstance(key, Rotation) or key.directions[0] not in q:
+        if not isinstance(key, Group) or key.directions[0] not in q:
             found[key] = given
             continue
         try:
             components = tuple(given)
         except TypeError:
             components = ()
-        if len(components) != 3:
+        if len(components) != len(key.directions):
             raise ModelError(
-                f"force on {key}: got {told(given)}. Expected the three components of the torque in the body: "
-                f"forces={{{key}: (0, 0, 1)}}."
+                f"force on {key}: got {told(given)}. Expected its {len(key.directions)} components in the body: "
+                f"forces={{{key}: ({', '.join('0' * len(key.directions))})}}."
             )
         found |= dict(zip(key.directions, components, strict=True))
     return found

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..errors import StartError
 from ..model.coordinates import time
-from ..model.rotation import Rotation
+from ..model.group import Group
 from ..model.space import differences, factors, lines_only, moved_numbers, numbers
 from ..model.system import System
 from ..symbolic import fast
@@ -138,7 +138,7 @@ def _after(system: System, event: Event) -> dict[str, Any]:
 
 
 def _owned(system: System, held: dict[str, Any]) -> list[tuple[Any, Any]]:
-    return [(f if isinstance(f, Rotation) else f.coordinate, held[f.name]) for f in factors(system.coordinates)]
+    return [(f if isinstance(f, Group) else f.coordinate, held[f.name]) for f in factors(system.coordinates)]
 
 
 def side_of(g: Array) -> Array:

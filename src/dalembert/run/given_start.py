@@ -11,8 +11,8 @@ from sympy import Symbol
 
 from ..errors import StartError
 from ..model.coordinates import Coordinate, Direction, Entropy, time
-from ..model.rotation import Components
-from ..model.space import numbers, rotations
+from ..model.group import Components
+from ..model.space import groups, numbers
 from ..numbers import reals
 from .values import Array, Values, by_name, columns, lanes
 
@@ -59,7 +59,7 @@ def read_start(
     with momenta select one of several solutions of p = dL/dv.
     """
     keys = [s for q in coordinates for s in (q, q.dot, q.momentum, q.at(0), q.at(1))]
-    given, turned = _rotations(coordinates, given)
+    given, turned = _groups(coordinates, given)
     _check_keys(coordinates, [*entropies, *carried], given)
     found = by_name(given, [*keys, *entropies, *carried, time], "start") | turned
     t0 = found.pop(time.name, np.zeros(()))
@@ -72,10 +72,10 @@ def read_start(
     both = branches and any(q.momentum.name in found for q in coordinates) and any(n in found for n in speeds)
     beside = {n: found.pop(n, np.array(np.nan)) for n in speeds} if both else {}
     kind = _kind(coordinates, found) or usual
-    if kind == "two positions" and (turning := rotations(coordinates)):
+    if kind == "two positions" and (turning := groups(coordinates)):
         raise StartError(
-            f"start: two positions are for coordinates that are numbers, and {turning[0].name} is a rotation. Start from "
-            f"position and momentum: {{{turning[0].name}: matrix, {turning[0].name}.momentum: (0, 0, 1)}}."
+            f"start: two positions are for coordinates that are numbers, and {turning[0].name} is a {turning[0].noun}. Start "
+            f"from position and momentum: {{{turning[0].name}: matrix, {turning[0].vectors[1].name}: (...)}}."
         )
     first = [_at(name, 0) if kind == "two positions" else name for name in numbers(coordinates)]
     second = {
@@ -109,17 +109,18 @@ def _at(name: str, end: int) -> str:
     return f"{name}.at({end})"
 
 
-def _rotations(coordinates: Sequence[Coordinate], given: Values) -> tuple[dict[Any, Any], dict[str, Array]]:
+def _groups(coordinates: Sequence[Coordinate], given: Values) -> tuple[dict[Any, Any], dict[str, Array]]:
     """The values given for lines; and by name the numbers of rotations and components of their velocities and momenta."""
     plain, turned = dict(given), dict[str, Array]()
-    for R in rotations(coordinates):
+    for R in groups(coordinates):
         for name in (R, R.name):
             if name in plain:
-                matrix = reals(plain.pop(name), f"start: {R.name}", StartError, "Give a 3 x 3 rotation matrix.")
+                expected = f"Give the {R.size} x {R.size} matrix of a {R.noun}."
+                matrix = reals(plain.pop(name), f"start: {R.name}", StartError, expected)
                 turned |= dict(zip(R.numbers, np.moveaxis(R.read(matrix), -1, 0), strict=True))
         if set(R.numbers) <= set(plain):  # the state at an event, as `Crossing.start` gives it
             turned |= {name: reals(plain.pop(name), f"start: {name}", StartError) for name in R.numbers}
-        for vector in (R.omega, R.momentum):
+        for vector in R.vectors:
             for key in (vector, vector.name):
                 if key in plain:
                     turned |= _components(vector, plain.pop(key))
@@ -128,24 +129,25 @@ def _rotations(coordinates: Sequence[Coordinate], given: Values) -> tuple[dict[A
 
 def _check_keys(coordinates: Sequence[Coordinate], entropies: Sequence[Entropy], given: Values) -> None:
     """Refuse unknown keys of a start with rotations; the message names the keys that a start can have."""
-    turning = rotations(coordinates)
+    turning = groups(coordinates)
     if not turning or not isinstance(given, Mapping):
         return
     lines = [q for q in coordinates if not isinstance(q, Direction)]
     known = [s.name for q in lines for s in (q, q.dot, q.momentum)] + [s.name for s in (*entropies, time)]
-    parts = {s.name for R in turning for s in (*R.omega, *R.momentum)}
+    parts = {s.name for R in turning for vector in R.vectors for s in vector}
     for key in given:
         name = getattr(key, "name", str(key))
         if name not in known and name not in parts and not name.endswith((".at(0)", ".at(1)")):
-            vectors = [f"{R}{part}" for R in turning for part in ("", ".omega", ".momentum")]
+            vectors = [name for R in turning for name in (R.name, *(vector.name for vector in R.vectors))]
             raise StartError(f"start: {name[:120]} is unknown here. Expected one of {', '.join(vectors + known)}.")
 
 
 def _components(vector: Components, given: Any) -> dict[str, Array]:
     role = f"start: {vector.name}"
-    values = reals(given, role, StartError, "Give its three components in the body.")
-    if values.shape[-1:] != (3,) or values.ndim > 2:
-        raise StartError(f"{role} has shape {values.shape}. Give three components, or an array (lanes, 3).")
+    n = len(vector)
+    values = reals(given, role, StartError, f"Give its {n} components in the body.")
+    if values.shape[-1:] != (n,) or values.ndim > 2:
+        raise StartError(f"{role} has shape {values.shape}. Give {n} components, or an array (lanes, {n}).")
     return dict(zip((s.name for s in vector), np.moveaxis(values, -1, 0), strict=True))
 
 
@@ -166,7 +168,7 @@ def _kind(coordinates: Sequence[Coordinate], found: dict[str, Array]) -> Kind | 
 
 def _incomplete(coordinates: Sequence[Coordinate], absent: list[str], lacking: list[str], kind: str, fixed: int) -> str:
     n = len(coordinates)
-    if rotations(coordinates):
+    if groups(coordinates):
         keys = _keys(coordinates)
         absent, lacking = [list(dict.fromkeys(keys.get(name, name) for name in names)) for names in (absent, lacking)]
     parts = []
@@ -185,7 +187,7 @@ def _incomplete(coordinates: Sequence[Coordinate], absent: list[str], lacking: l
 def _keys(coordinates: Sequence[Coordinate]) -> dict[str, str]:
     """The key a user gives for each number of a rotation and each component: R for a quaternion, R.omega for a velocity."""
     found: dict[str, str] = {}
-    for R in rotations(coordinates):
+    for R in groups(coordinates):
         found |= dict.fromkeys(R.numbers, R.name)
-        found |= {s.name: vector.name for vector in (R.omega, R.momentum) for s in vector}
+        found |= {s.name: vector.name for vector in R.vectors for s in vector}
     return found

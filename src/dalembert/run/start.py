@@ -11,7 +11,7 @@ from ..discrete.flow import beginnings
 from ..discrete.system import DiscreteSystem
 from ..errors import StartError
 from ..model.coordinates import step, time
-from ..model.rotation import Rotation
+from ..model.group import Group
 from ..model.space import by_direction, factors, moved_numbers
 from ..model.system import System
 from ..symbolic import fast, free_names, magnitude, substitute
@@ -245,7 +245,7 @@ def _said(system: System, held: Array) -> list[tuple[str, str]]:
     for f in factors(system.coordinates):
         part = held[at : at + len(f.numbers)]
         at += len(f.numbers)
-        matrix = f.shown(part).tolist() if isinstance(f, Rotation) else None
+        matrix = f.shown(part).tolist() if isinstance(f, Group) else None
         found.append((f.name, f"{part[0]:.10g}" if matrix is None else str(matrix)))
     return found
 

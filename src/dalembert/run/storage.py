@@ -20,7 +20,7 @@ from ..errors import StartError, told
 from ..methods import REGISTRY
 from ..methods.base import Method
 from ..model.coordinates import Direction
-from ..model.rotation import Rotation
+from ..model.group import Group
 from ..model.space import factors
 from ..model.system import System
 from . import netcdf
@@ -44,20 +44,11 @@ def to_dataset(run: Trajectory) -> xarray.Dataset:
     each, over = axis("run"), ("time",) if run.lanes is None else ("lane", "time")
     variables: dict[str, Any] = {}
     for f in factors(run.system.coordinates):
-        turns = isinstance(f, Rotation)
-        variables[f.name] = ((*over, f"{f.name}.row", f"{f.name}.column") if turns else over, run[f.name])
-        if isinstance(f, Rotation):
-            each_component = (*over, f"{f.name}.component")
-            variables[f"{f.name}.omega"] = (
-                each_component,
-                run[f.omega],
-                {"long_name": f"angular velocity of {f} in the body"},
-            )
-            variables[f"{f.name}.momentum"] = (
-                each_component,
-                run[f.momentum],
-                {"long_name": f"angular momentum of {f} in the body"},
-            )
+        axes = ("row", "column") if isinstance(f, Group) else ()
+        variables[f.name] = ((*over, *(f"{f.name}.{part}" for part in axes)), run[f.name])
+        for vector in f.vectors if isinstance(f, Group) else ():
+            told = {"long_name": f"{vector.name}, components in the frame of the body"}
+            variables[vector.name] = ((*over, f"{f.name}.component"), run[vector], told)
     for q in (c for c in run.system.coordinates if not isinstance(c, Direction)):
         variables[q.dot.name] = (over, run[q.dot], {"long_name": f"velocity of {q}"})
         variables[q.momentum.name] = (over, run[q.momentum], {"long_name": f"momentum of {q}"})

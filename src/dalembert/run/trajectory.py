@@ -18,7 +18,7 @@ from ..engine.status import Status
 from ..errors import ModelError, ModelWarning
 from ..model import checks
 from ..model.coordinates import multiplier, time
-from ..model.rotation import Entry, Rotation
+from ..model.group import Entry, Group
 from ..model.space import factors, position_symbols
 from ..model.system import System
 from ..theory.motion import state_maps as maps
@@ -116,19 +116,20 @@ class Trajectory(RecordedRun):
         """An array over time by symbol or name; `run[R]` are matrices and `run[R.omega]` vectors, on further axes."""
         if isinstance(key, tuple) and key and all(isinstance(s, Symbol) for s in key):
             return np.stack([self[s] for s in key], axis=-1)
-        name = key.name if isinstance(key, Symbol | Rotation) else key
+        name = key.name if isinstance(key, Symbol | Group) else key
         if name == time.name:
             return self.time
         at = 0
         for f in factors(self.system.coordinates):
             held = self.table("position")[..., at : at + len(f.numbers)]
             at += len(f.numbers)
-            if isinstance(f, Rotation) and name in (f.omega.name, f.momentum.name):
-                return self[tuple(f.omega if name == f.omega.name else f.momentum)]
+            for vector in f.vectors if isinstance(f, Group) else ():
+                if name == vector.name:
+                    return self[tuple(vector)]
             if name == f.name:
-                return self.by_lane(f.shown(held) if isinstance(f, Rotation) else held[..., 0])
-            if isinstance(f, Rotation) and isinstance(key, Entry) and key in f.entries:
-                return self.by_lane(f.shown(held)[..., *divmod(f.entries.index(key), 3)])
+                return self.by_lane(f.shown(held) if isinstance(f, Group) else held[..., 0])
+            if isinstance(f, Group) and isinstance(key, Entry) and key in f.entries:
+                return self.by_lane(f.shown(held)[..., *divmod(f.entries.index(key), f.size)])
         for i, q in enumerate(self.system.coordinates):
             if name == q.dot.name:
                 return self.by_lane(self.table("velocity")[..., i])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sympy import Expr
@@ -12,7 +11,7 @@ from ...decide.zero import vanishes
 from ...display import Part, Shown
 from ...model.constraints import Constraint
 from ...model.coordinates import Direction, time
-from ...model.space import frame, in_numbers, rotations, slopes
+from ...model.space import frame, groups, in_numbers, slopes
 from ...model.system import System
 from ...symbolic import Fast, fast
 from ..motion.energies import meaning
@@ -82,14 +81,12 @@ def cyclic_momenta(system: System) -> list[Integral]:
 
     For a rotation the components in the body and those in space are checked.
     """
-    found, p = [], momenta(system)
+    found, p, own = [], momenta(system), {g.name: g for g in groups(system.coordinates)}
     for i, (q, torque) in enumerate(zip(system.coordinates, _torques(system), strict=True)):
         if vanishes(torque) and all(vanishes(w[i]) for w in system.variations):
-            body = isinstance(q, Direction)
-            name = (
-                f"angular momentum of {q.owner} about axis {q.number + 1} of the body" if body else f"momentum of {q}"
-            )
-            why = "turning about it in the body changes nothing" if body else f"{q} is cyclic"
+            g = own.get(q.owner) if isinstance(q, Direction) else None
+            name = f"momentum of {q}" if g is None else g.body_name(g.directions.index(q))
+            why = f"{q} is cyclic" if g is None else "motion in this direction of the body changes nothing"
             found.append(Integral(name, readable(p[i], system), True, why))
     return [*found, *_space_momenta(system)]
 
@@ -106,17 +103,12 @@ def _space_momenta(system: System) -> list[Integral]:
     found, q = [], system.coordinates
     acting = [d + fast(f) for d, f in zip(slopes(system.lagrangian, q), system.force, strict=True)]
     p = momenta(system)
-    for R in rotations(q):
-        at = [q.index(d) for d in R.directions]
-        for i, axis in enumerate("xyz"):
-            row = [fast(R[i, j]) for j in range(3)]
-            rates = [acting, *([fast(a) for a in w] for w in system.variations)]
-            if all(vanishes(in_numbers(_dot(row, [rate[k] for k in at]), q)) for rate in rates):
-                name = f"angular momentum of {R} about the {axis} axis of space"
-                why = "turning about it in space changes nothing"
-                found.append(Integral(name, readable(_dot(row, [p[k] for k in at]), system), True, why))
+    for g in groups(q):
+        at = [q.index(d) for d in g.directions]
+        rates = [acting, *([fast(a) for a in w] for w in system.variations)]
+        changes = [g.in_space([rate[k] for k in at]) for rate in rates]
+        for name, momentum in g.in_space([p[k] for k in at]).items():
+            if all(vanishes(in_numbers(change[name], q)) for change in changes):
+                why = "motion in this direction of space changes nothing"
+                found.append(Integral(name, readable(momentum, system), True, why))
     return found
-
-
-def _dot(a: Sequence[Fast], b: Sequence[Fast]) -> Fast:
-    return sum((x * y for x, y in zip(a, b, strict=True)), start=fast(0))

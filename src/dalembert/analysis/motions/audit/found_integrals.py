@@ -7,7 +7,7 @@ from functools import lru_cache
 
 from ....decide.budget import BudgetSpentError, _limited
 from ....errors import DalembertError
-from ....model.space import rotations
+from ....model.space import groups
 from ....model.system import System
 from ....theory.conserved.energy_and_momenta import Integral
 from ....theory.conserved.first_integrals import first_integrals
@@ -28,7 +28,7 @@ class Found:
 @lru_cache(maxsize=64)
 def found_integrals(system: System, seconds: float) -> Found:
     """The integrals found in this time; energies and cyclic momenta only if it is too short for a search."""
-    if system.entropies or rotations(system.coordinates):
+    if system.entropies or groups(system.coordinates):
         return Found()  # the search is for mechanical systems; the two laws are audited instead
     if seconds <= 0:
         return _read_off(system, "")
