@@ -36,14 +36,17 @@ PAIRS = [(m, case) for case in CASES for m in METHODS if accepts(m, case)]
 
 @pytest.mark.parametrize(("method", "case"), PAIRS, ids=lambda x: getattr(x, "__name__", repr(x)))
 def test_compiled_tangents_are_those_of_the_implicit_function_theorem(method, case):
-    """To 1e-13 of the largest entry: multipliers change by h^-2 times what positions change by."""
+    """To 1e-13 of the largest entry, since multipliers change by h^-2 times what positions change by; or, where the equations
+    are ill-conditioned (many stages under constraints), to what one unit in the last place of the state changes.
+    """
     case = case()
     step, state = second_state(case, method)
     after, slopes, status = tangents(step, state, values(case), H, H)
     expected_after, expected = derivative(step, state[0], values(case)[0], H, H)
     assert status[0] == 0
     size = np.abs(expected).max()
-    assert np.abs(slopes[0] - expected).max() <= 1e-13 * size
+    nearby = derivative(step, state[0] * (1 + np.finfo(float).eps), values(case)[0], H, H)[1]
+    assert np.abs(slopes[0] - expected).max() <= 1e-13 * size + 10 * np.abs(nearby - expected).max()
     assert np.abs(after[0] - expected_after).max() <= 1e-12 * np.abs(expected_after).max()
     other = (
         derivative(step, state[0], values(case)[0], H, 2 * H)[1]

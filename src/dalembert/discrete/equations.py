@@ -151,9 +151,10 @@ def _shifted_start(q: Sequence[Coordinate], u: Sequence[Fast], h: Fast) -> dict[
             V = [fast(step_velocity(d)) for d in f.directions]
             farther = f.start_shift([h * v for v in V], s)
             found |= {d.at(1): h * (v + x) for d, v, x in zip(f.directions, V, farther, strict=True)}
-            turned = [f.slopes(k) for k in range(3)]
+            turned = [f.slopes(k) for k in range(len(s))]
             found |= {
-                e: fast(e) - h * sum((s[k] * turned[k][fast(e)] for k in range(3)), start=fast(0)) for e in f.entries
+                e: fast(e) - h * sum((s[k] * turned[k][fast(e)] for k in range(len(s))), start=fast(0))
+                for e in f.entries
             }
         else:
             found[f.coordinate.at(0)] = fast(f.coordinate) - h * s[0]

@@ -267,8 +267,8 @@ def names(data: Any, most: int = 10_000) -> list[str]:
 
 _NAMES = {
     "Coordinate": SYMBOL, "Entropy": SYMBOL, "Parameter": SYMBOL,
-    "Velocity": re.compile(rf"{SYMBOL.pattern}(\.turn[123])?\.dot", re.ASCII),
-    "Entry": re.compile(rf"{SYMBOL.pattern}\.entry[012][012]", re.ASCII),
+    "Velocity": re.compile(rf"{SYMBOL.pattern}(\.(turn|shift)\d)?\.dot", re.ASCII),
+    "Entry": re.compile(rf"{SYMBOL.pattern}\.entry\d\d", re.ASCII),
     "_Time": re.compile("t"),
 }  # fmt: skip
 

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import sympy
 from sympy import Symbol
 
 from ..discrete.system import DiscreteSystem
@@ -58,6 +57,8 @@ class Trajectory(RecordedRun):
 
     def quantity(self, expression: Any) -> Array:
         """Any expression in coordinates, velocities, parameters and time, along the motion."""
+        import symengine
+
         system = self._stated("has no velocities; compute from its positions and momenta instead")
         places = position_symbols(system.coordinates)
         known = {*places, *system.velocities, *system.entropies, *system.parameters}
@@ -68,9 +69,7 @@ class Trajectory(RecordedRun):
                     f"run.quantity({expression}); in quotes, only the name of a symbol, such as "
                     f"{places[0].name!r}."
                 )
-        elif isinstance(expression, sympy.Basic) or not hasattr(
-            expression, "free_symbols"
-        ):  # SymEngine: from the library
+        elif not isinstance(expression, symengine.Basic):  # these come from the library itself
             expression = checks.symbols(checks.expression(expression, "quantity"), known, "quantity")
         table = self.at_points(maps.quantity_map(system, {"quantity": expression}), self.table("velocity"))
         moving = np.isfinite(self.table("position")).all(axis=-1)  # a branch may be defined where there is no motion
