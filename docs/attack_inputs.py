@@ -180,6 +180,9 @@ def _doors() -> dict[str, tuple[str, Callable[[Any], Any]]]:
     def discrete(start: Any) -> Any:
         return da.simulate(step, start=start, parameters=NUMBERS, strict=False, **H)
 
+    def flown(start: Any) -> Any:
+        return da.flow(SPRING, da.Midpoint(), start=start, h=0.1, parameters=NUMBERS)
+
     def at(v: Any) -> Any:
         return {x.at(0): 0, x.at(1): v}
 
@@ -188,7 +191,7 @@ def _doors() -> dict[str, tuple[str, Callable[[Any], Any]]]:
         "momentum": ("lanes", lambda v: _lane(discrete({x: 0, x.momentum: v})[x.momentum])),
         "evaluate": ("one", lambda v: da.evaluate(SPRING, at={x: 0.5, x.dot: v}, parameters=NUMBERS).velocities[x]),
         "evaluate, parameters": ("one", lambda v: da.evaluate(SPRING, at=REST, parameters={m: v, k: 1}).mass_matrix[0, 0]),
-        "flow": ("one", lambda v: da.flow(SPRING, da.Midpoint(), start={x: v, x.dot: 0}, h=0.1, parameters=NUMBERS).before[0]),
+        "flow": ("lanes", lambda v: flown({x: v, x.dot: 0}).before[..., 0]),
         "flow, h": ("positive", lambda v: da.flow(SPRING, da.Midpoint(), start=REST, h=v, parameters=NUMBERS) and None),
         "linearise": ("symbol", lambda v: da.linearise(SPRING, about={x: 0}, parameters={m: 1, k: v}) and None),
         "linearise about": ("rest", lambda v: da.linearise(SPRING, about={x: v}) and None),
