@@ -62,3 +62,12 @@ def _assembled(step, part):
         slopes.append(-np.linalg.solve(part[f"residual {k}/{k}"], right))
         total += part[f"update/{k}"] @ slopes[k]
     return part["next"][:, 0], total
+
+
+def condition(step, state, parameters, h, t):
+    """The largest condition number of the matrices that are solved with, rows divided by their largest entries."""
+    compiled, shapes = _partial_derivatives(step)
+    found = compiled(np.append(state, t)[None, :], parameters[None, :], h=h, t=t)[0][0]
+    part = _matrices(found, shapes)
+    squares = [part[f"residual {k}/{k}"] for k in range(len(step.blocks))]
+    return max((np.linalg.cond(m / np.abs(m).max(axis=1, keepdims=True)) for m in squares if m.size), default=1.0)
