@@ -347,11 +347,17 @@ def test_what_is_given_wrongly_is_told():
     refused({R: good, R.omega: (0, 0, 1), "z": 1}, r"z is unknown here\. Expected one of R, R\.omega, R\.momentum, t")
     with pytest.raises(da.ModelError, match="3 x 3 entries"):
         R[0, 3]
-    with pytest.raises(da.ModelError, match="is not a name"):
+    refused({R: good, R.omega: (0, 0, 1), R.momentum: (0, 0, 1)}, r"mixes ways to start \(R\.omega; R\.momentum\)")
+    refused({R: np.stack([good, good]), R.omega: np.ones((3, 3))}, r"make no lanes \(R: 2, R\.omega: 3\)")
+    with pytest.raises(da.ModelError, match="give one name"):
         da.rotation("R R")
+    with pytest.raises(da.ModelError, match="is not a name"):
+        da.rotation("R-R")
+    with pytest.raises(da.ModelError, match=r"no inertia along R\.omega\[2\]"):
+        da.System("flat", [R], kinetic=W[0] ** 2 + W[1] ** 2)
     with pytest.raises(da.ModelError, match="Expected its 3 components in the body"):
         TOP.replace(forces={R: 1})
     with pytest.raises(da.ModelError, match="used for a coordinate and for a rotation"):
         da.System("two", [R, da.coordinates("R")], kinetic=ROTATING)
-    with pytest.raises(da.ModelError, match="occurs twice"):
+    with pytest.raises(da.ModelError, match="the name R occurs twice"):
         da.System("two", [R, R], kinetic=ROTATING)

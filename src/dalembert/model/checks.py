@@ -138,8 +138,8 @@ def coordinates(given: Any) -> tuple[Coordinate, ...]:
         raise ModelError(
             f"coordinates: the name {name} is used for a coordinate and for a rotation. Rename one of them."
         )
-    count = Counter(q.name for q in listed)
-    for name in (name for name, times in count.items() if times > 1):
+    count = Counter((q.owner, q.name) for q in listed)
+    for name in (owner for (owner, _), times in count.items() if times > 1):
         raise ModelError(f"coordinates: the name {name} occurs twice. Each coordinate is listed once.")
     return listed
 
@@ -339,8 +339,9 @@ def _no_inertia(system: System, border: list[list[Any]]) -> str:
     """Which coordinates have no inertia: those along which a combination of the columns vanishes."""
     columns = [list(c) for c in zip(*border, strict=True)]
     last, among = max(independent(columns)[1].items())
-    idle = [q.name for i, q in enumerate(system.coordinates) if i == last or i in among]
-    velocities = ", ".join(f"{q}.dot" for q in idle)
+    along = [q for i, q in enumerate(system.coordinates) if i == last or i in among]
+    idle = [str(q.dot) if isinstance(q, Direction) else q.name for q in along]
+    velocities = ", ".join(str(q.dot) for q in along)
     if not idle:
         return f"{system.name}: the constraints and the variations do not fit together: accelerations are undetermined."
     return (

@@ -222,7 +222,7 @@ def rotation(name: str) -> Rotation:
     >>> R[0, 2], R.omega[2]
     (R[0, 2], R.omega[2])
     """
-    if not isinstance(name, str):
+    if not isinstance(name, str) or " " in name.strip():
         raise ModelError(f'rotation({told(name)}): give one name: rotation("R").')
     check_name("rotation", Symbol(name))
     return Rotation(name)

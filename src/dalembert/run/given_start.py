@@ -67,7 +67,8 @@ def read_start(
         raise StartError("start: time is an array. All lanes start at one time; give one number.")
     if not np.isfinite(t0):
         raise StartError(f"start: time = {t0}. Give the time of the start, one number.")
-    count = lanes(found, parameters)
+    keys_of = _keys(coordinates)
+    count = lanes({keys_of.get(name, name): value for name, value in found.items()}, parameters)
     speeds = [q.dot.name for q in coordinates]
     both = branches and any(q.momentum.name in found for q in coordinates) and any(n in found for n in speeds)
     beside = {n: found.pop(n, np.array(np.nan)) for n in speeds} if both else {}
@@ -161,7 +162,9 @@ def _kind(coordinates: Sequence[Coordinate], found: dict[str, Array]) -> Kind | 
     if kinds == ["two positions"] and any(q.name in found for q in coordinates):
         kinds, used["velocity"] = ["two positions", "velocity"], [q.name for q in coordinates if q.name in found]
     if len(kinds) > 1:
-        told = "; ".join(", ".join(names) for names in used.values() if names)
+        keys = _keys(coordinates)
+        said = [dict.fromkeys(keys.get(name, name) for name in names) for names in used.values() if names]
+        told = "; ".join(", ".join(names) for names in said)
         raise StartError(f"start: it mixes ways to start ({told}). Give velocities, or momenta, or two positions.")
     return kinds[0] if kinds else None
 
