@@ -102,9 +102,8 @@ class Rotation(Group):
             return [[fast(int(i == j)) for j in range(3)] for i in range(3)]
         x = [a / 2 for a in xi]
         if beta == fast(1) / 2:
-            root = _root(1 + sum((a**2 for a in x), start=fast(0)))
-            x = [a / (1 + root) for a in x]
-        elif beta != 1:
+            return _half_turn(x)
+        if beta != 1:
             x = [beta * a for a in x]
         return _turn(x)
 
@@ -259,6 +258,21 @@ def _turn(x: Sequence[Fast]) -> list[list[Fast]]:
     hat = ((0, -c, b), (c, 0, -a), (-b, a, 0))
     return [
         [fast(int(i == j)) + factor * (hat[i][j] + x[i] * x[j] - (square if i == j else 0)) for j in range(3)]
+        for i in range(3)
+    ]
+
+
+def _half_turn(x: Sequence[Fast]) -> list[list[Fast]]:
+    """The square root of that rotation: 1 + hat x / r + hat x^2 / (r (1 + r)) with r^2 = 1 + x.x."""
+    a, b, c = x
+    square = a**2 + b**2 + c**2
+    root = _root(1 + square)
+    hat = ((0, -c, b), (c, 0, -a), (-b, a, 0))
+    return [
+        [
+            fast(int(i == j)) + hat[i][j] / root + (x[i] * x[j] - (square if i == j else 0)) / (root * (1 + root))
+            for j in range(3)
+        ]
         for i in range(3)
     ]
 
