@@ -1,35 +1,55 @@
-"""Run all benchmarks, print their tables and write them to RESULTS.md."""
+"""Run all benchmarks, or those that are named, print their tables and write them to RESULTS.md.
+
+python benchmarks/run.py                  all of them
+python benchmarks/run.py rotations        only these; the other tables stay as they were measured before
+"""
 
 from __future__ import annotations
 
+import sys
 from datetime import date
+from importlib import import_module
 from pathlib import Path
 
-import derivation
-import startup
-import step_cost
-import tangent_step
-import thermal_step
-import time_to_result
-import work_precision
 from common import machine
 
+BENCHMARKS = (
+    "step_cost",
+    "tangent_step",
+    "thermal_step",
+    "rotations",
+    "time_to_result",
+    "derivation",
+    "startup",
+    "work_precision",
+)
+RESULTS = Path(__file__).with_name("RESULTS.md")
+MARK = "### "
 
-def main() -> None:
-    tables = [machine()]
-    print(tables[0], flush=True)
-    for benchmark in (step_cost, tangent_step, thermal_step, time_to_result, derivation, startup, work_precision):
-        for table in benchmark.measure():
-            tables.append(table)
-            print(f"\n{table}", flush=True)
+
+def kept() -> dict[str, str]:
+    """The tables of RESULTS.md by title."""
+    text = RESULTS.read_text(encoding="utf-8") if RESULTS.exists() else ""
+    parts = ("\n" + text).split("\n" + MARK)[1:]
+    return {part.splitlines()[0]: (MARK + part).rstrip() for part in parts}
+
+
+def main(named: list[str]) -> None:
+    if unknown := set(named) - set(BENCHMARKS):
+        raise SystemExit(f"unknown: {', '.join(sorted(unknown))}. There are {', '.join(BENCHMARKS)}.")
+    tables = kept() if named else {}
+    tables.setdefault("Machine and versions", str(machine()))
+    for name in named or BENCHMARKS:
+        for table in import_module(name).measure():
+            tables[table.title] = f"{table}\n* Measured on {date.today():%Y-%m-%d}." if named else str(table)
+            print(f"\n{tables[table.title]}", flush=True)
     heading = f"# Benchmarks\n\nWritten by `python benchmarks/run.py` on {date.today():%Y-%m-%d}."
     told = (
         "Speed depends on the machine; what can be compared is the ratio of two peers measured in the same run, one "
         "repetition of each in turn. A target is an upper bound. Smaller ratios are faster."
     )
-    text = "\n\n".join([heading, told, *map(str, tables)])
-    Path(__file__).with_name("RESULTS.md").write_text(f"{text}\n", encoding="utf-8")
+    RESULTS.write_text("\n\n".join([heading, told, *tables.values()]) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1:])
