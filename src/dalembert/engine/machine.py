@@ -40,7 +40,7 @@ def _function(
     device: str, kind: str, what: str, emit: Callable[[Emitter], None], arguments: tuple[tuple[str, str], ...]
 ) -> Any:
     backend = BACKENDS[device]
-    name = cache.key(kind, what, backend.processor())
+    name = cache.key(device, kind, what, backend.processor())
     code = cache.fetch(name)
     if code is None or not backend.is_object(code):
         emitter = backend.emitter(kind, dict(arguments))
