@@ -18,7 +18,7 @@ import dalembert as da
 from dalembert.decide.zero import vanishes
 from dalembert.engine import kernels
 from dalembert.engine.backends.llvm import ON_STACK, LLVMEmitter
-from dalembert.engine.linear import ZEROS, matrix, store_entries
+from dalembert.engine.linear import ZEROS, Matrix
 from dalembert.methods.stepping import Stepping
 from dalembert.model.constraints import SHORT, linear_row
 from dalembert.symbolic import MANY, fast, jacobian, numpy_function, partials, substitute, substitution, terms_of
@@ -82,7 +82,7 @@ def test_code_of_a_dense_matrix_grows_with_its_square():
 
     def stored(n, count):
         e = LLVMEmitter("run", {})
-        store_entries(e, matrix(e, n), {(i, j): e.real(1.0) for i in range(n) for j in range(n) if i * n + j < count})
+        Matrix(e, n, [divmod(place, n) for place in range(count)]).store([e.real(1.0)] * count)
         return e.module().count("store double")
 
     n = 40

@@ -15,7 +15,6 @@ from ..symbolic import free_names
 from ..waist.stepmap import STEP as STEP_NAME
 from .emitter import Array, Handle, Index
 from .history import History
-from .linear import solve
 from .status import Status
 
 if TYPE_CHECKING:
@@ -253,7 +252,7 @@ class Continuation:
             e.store(self.base, self._difference(0, i), i)
         for j, r in enumerate(newton.residual(self.base)):
             e.store(newton.right, e.negative(r), j)
-        solve(e, newton.matrix, newton.right, newton.d)
+        newton.matrix.solve(newton.right, newton.d)
 
     def _difference(self, order: int, i: Index) -> Handle:
         e = self.e

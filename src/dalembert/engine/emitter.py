@@ -1,7 +1,11 @@
-"""The interface in which the loops are written once; a back end prints them as LLVM IR (or CUDA C).
+"""The interface in which the loops are written once, and what a machine must know beside it; a back end prints LLVM IR, say.
 
 Values are handles (text in the target language): reals, integers and conditions. Variables are stored in arrays; a `cell`
 is an array of one. A Python integer may stand wherever an index is expected.
+
+Code is written for one lane. How the others are reached is up to the back end (`lanes`): one after the other, in threads, or
+several in one vector. So nothing here has a value at compile time that may differ from lane to lane, and what is done in some
+lanes only is inside `when`, or after `leave_if`.
 """
 
 from __future__ import annotations
@@ -9,7 +13,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, Protocol
 
 Handle = str
 Index = int | Handle
@@ -37,7 +41,9 @@ class Emitter(ABC):
     @abstractmethod
     def negative(self, a: Handle) -> Handle: ...
     @abstractmethod
-    def call(self, function: str, *args: Handle) -> Handle: ...
+    def call(self, function: str, *args: Handle) -> Handle:
+        """A function by its name in the C library, `sin` or `fma`; how it is computed is up to the back end."""
+
     @abstractmethod
     def compare(self, relation: Literal["lt", "le", "eq", "ne"], a: Handle, b: Handle) -> Handle: ...
     @abstractmethod
@@ -73,6 +79,10 @@ class Emitter(ABC):
 
     # control
     @abstractmethod
+    def lanes(self, first: Index, last: Index) -> AbstractContextManager[Handle]:
+        """Around the code of a lane, to be executed for lanes first..last-1; gives the number of the lane."""
+
+    @abstractmethod
     def when(self, condition: Handle) -> AbstractContextManager[None]: ...
     @abstractmethod
     def forever(self) -> AbstractContextManager[None]: ...
@@ -80,6 +90,10 @@ class Emitter(ABC):
     def leave_if(self, condition: Handle) -> None: ...
     @abstractmethod
     def loop(self, begin: Index, end: Index) -> AbstractContextManager[Handle]: ...
+
+    @abstractmethod
+    def module(self) -> str:
+        """Everything emitted, as text."""
 
     # built from these
     def each(self, begin: Index, end: Index, size: int) -> Iterator[Index]:
@@ -110,3 +124,22 @@ class Emitter(ABC):
     def larger(self, a: Handle, b: Handle) -> Handle:
         """The larger of two reals; `a` if they cannot be compared."""
         return self.select(self.compare("lt", a, b), b, a)
+
+
+class Backend(Protocol):
+    """A module that makes functions for one kind of machine: emitter -> text -> code -> a function."""
+
+    def processor(self) -> str:
+        """What code depends on besides its source: the machine, and the software that compiles."""
+
+    def emitter(self, name: str, arguments: dict[str, str]) -> Emitter:
+        """An empty function; its arguments are `real`, `integer` or arrays of them."""
+
+    def compile_module(self, text: str, most: int) -> bytes:
+        """Text -> code, optimised unless the text has more than `most` lines."""
+
+    def is_object(self, code: bytes) -> bool:
+        """Whether code that was kept is complete."""
+
+    def load(self, code: bytes, name: str, arguments: dict[str, str]) -> Any:
+        """The function, which takes addresses of arrays."""

@@ -43,7 +43,7 @@ def emit_run(e: Emitter, stepmap: StepMap) -> None:
 
     With `closing` the node after the last step is recorded too. A lane whose status is not 0 is skipped.
     """
-    with e.loop(e.argument("first"), e.argument("last")) as lane:
+    with e.lanes(e.argument("first"), e.argument("last")) as lane:
         status = e.array_argument("status")
         code_at = e.integer_arithmetic("mul", lane, STATUS_WIDTH)
         with e.when(e.integer_compare("eq", e.load(status, code_at), 0)):
@@ -52,7 +52,7 @@ def emit_run(e: Emitter, stepmap: StepMap) -> None:
 
 def emit_apply(e: Emitter, stepmap: StepMap) -> None:
     """Apply a map to points first..last-1: solve its blocks from their guesses and write its outputs."""
-    with e.loop(e.argument("first"), e.argument("last")) as point:
+    with e.lanes(e.argument("first"), e.argument("last")) as point:
         inputs, out = e.array_argument("inputs"), e.array_argument("out")
         known = _constants(e, stepmap, point)
         known |= loaded(e, stepmap.state, inputs, e.integer_arithmetic("mul", point, len(stepmap.state)))

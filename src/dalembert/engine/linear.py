@@ -1,9 +1,12 @@
-"""Gaussian elimination and the size of a residual, as loops against the emitter."""
+"""Matrices of linear equations, as loops against the emitter: what is stored, elimination, substitution; sizes of residuals.
+
+Whoever solves equations makes a `Matrix` of the places of its entries and asks it for the rest: how a matrix is stored and
+factored is decided in this file alone.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Iterable, Sequence
 
 from .emitter import Array, Emitter, Handle, Index
 
@@ -21,73 +24,114 @@ ZEROS = 200
 """More zeros of a matrix than this are stored by a loop: unrolled, their code grows like the square of the unknowns."""
 
 
-class Matrix(NamedTuple):
-    """A square matrix by rows and, once factored: its triangular factors, the pivots' inverses, the order of its rows."""
+class Matrix:
+    """A square matrix of n rows and, once factored: its triangular factors, the pivots' inverses, the order of its rows.
 
-    n: int
-    entries: Array
-    inverses: Array
-    order: Array
+    Entries are zero except those at `places`, pairs of row and column: `Block.partials` has them.
+    """
+
+    def __init__(self, e: Emitter, n: int, places: Iterable[tuple[int, int]]):
+        self.e, self.n, self.places = e, n, tuple(places)
+        self.entries, self.inverses, self.order = e.local(n * n), e.local(n), e.local(n, "integer")
+
+    def store(self, values: Sequence[Handle]) -> None:
+        """Store the entries, in the order of `places`. Many zeros are stored by a loop, few one by one."""
+        e, n, zero = self.e, self.n, self.e.real(0.0)
+        entries = dict(zip(self.places, values, strict=True))
+        if n * n - len(entries) > ZEROS:
+            with e.loop(0, n * n) as k:
+                e.store(self.entries, zero, k)
+            for (i, j), value in entries.items():
+                e.store(self.entries, value, e.at(i, n, j))
+            return
+        for i in range(n):
+            for j in range(n):
+                e.store(self.entries, entries.get((i, j), zero), e.at(i, n, j))
+
+    def factor(self) -> Handle:
+        """Triangular factors in place, by elimination with scaled partial pivoting; returns whether the matrix is singular."""
+        e, n, a = self.e, self.n, self.entries
+        if n == 1:
+            pivot = e.load(a)
+            e.store(self.inverses, e.arithmetic("div", e.real(1.0), pivot))
+            return e.compare("eq", pivot, e.real(0.0))
+        row = _row_scales(e, n, a)
+        for i in e.each(0, n, n):
+            e.store(self.order, i, i)
+        for k in e.each(0, n, n):
+            for i in e.each(e.after(k), n, n):
+                here = e.arithmetic("mul", e.call("fabs", e.load(a, e.at(k, n, k))), e.load(row, k))
+                there = e.arithmetic("mul", e.call("fabs", e.load(a, e.at(i, n, k))), e.load(row, i))
+                # Ties go to the row already there: a branch decided by rounding cannot be predicted.
+                with e.when(e.compare("lt", here, e.arithmetic("mul", e.real(0.999), there))):
+                    for j in e.each(0, n, n):
+                        _swap(e, a, e.at(i, n, j), e.at(k, n, j))
+                    _swap(e, self.order, i, k)
+                    _swap(e, row, i, k)
+            inverse = e.arithmetic("div", e.real(1.0), e.load(a, e.at(k, n, k)))
+            e.store(self.inverses, inverse, k)
+            for i in e.each(e.after(k), n, n):
+                multiple = e.arithmetic("mul", e.load(a, e.at(i, n, k)), inverse)
+                e.store(a, multiple, e.at(i, n, k))
+                for j in e.each(e.after(k), n, n):
+                    product = e.arithmetic("mul", multiple, e.load(a, e.at(k, n, j)))
+                    e.store(a, e.arithmetic("sub", e.load(a, e.at(i, n, j)), product), e.at(i, n, j))
+        return _has_rounding_for_pivot(e, n, a)
+
+    def solve(self, b: Array, x: Array) -> None:
+        """The solution x of the factored system with right-hand side b, which is another array."""
+        e, n = self.e, self.n
+        if n == 1:
+            e.store(x, e.arithmetic("mul", e.load(b), e.load(self.inverses)))
+            return
+        for i in e.each(0, n, n):
+            e.store(x, e.load(b, e.load(self.order, i)), i)
+        for j in e.each(0, n, n):  # by columns: the updates of one column do not depend on each other
+            self._subtract(x, j, e.each(e.after(j), n, n))
+        for up in e.each(0, n, n):
+            j = n - 1 - up if isinstance(up, int) else e.integer_arithmetic("sub", n - 1, up)
+            e.store(x, e.arithmetic("mul", e.load(x, j), e.load(self.inverses, j)), j)
+            self._subtract(x, j, e.each(0, j, n))
+
+    def _subtract(self, x: Array, j: Index, rows: Iterable[Index]) -> None:
+        """Subtract x_j times column j from some rows."""
+        e, known = self.e, self.e.load(x, j)
+        for i in rows:
+            product = e.arithmetic("mul", e.load(self.entries, e.at(i, self.n, j)), known)
+            e.store(x, e.arithmetic("sub", e.load(x, i), product), i)
+
+    def add_floors(self, scale: Array) -> None:
+        """Compare each row with the terms of the other rows too, in units of the unknowns.
+
+        The terms of a row divided by the coefficient of an unknown have the units of that unknown; the largest of these over
+        all rows estimates the size of the unknown, and the unknowns together give the rounding error of a row.
+        """
+        e, n = self.e, self.n
+        unknown, floor = e.local(n), e.local(1)
+        for j in e.each(0, n, n):
+            e.store(unknown, e.real(0.0), j)
+            for i in e.each(0, n, n):
+                coefficient = e.call("fabs", e.load(self.entries, e.at(i, n, j)))
+                size = e.arithmetic("div", e.real(1.0), e.arithmetic("mul", coefficient, e.load(scale, i)))
+                known = e.select(e.compare("lt", size, e.real(float("inf"))), size, e.real(0.0))
+                e.store(unknown, e.larger(e.load(unknown, j), known), j)
+        for i in e.each(0, n, n):
+            e.store(floor, e.real(0.0))
+            for j in e.each(0, n, n):
+                coefficient = e.call("fabs", e.load(self.entries, e.at(i, n, j)))
+                e.store(floor, e.larger(e.load(floor), e.arithmetic("mul", coefficient, e.load(unknown, j))))
+            terms = e.arithmetic("div", e.real(1.0), e.load(scale, i))
+            whole = e.arithmetic("add", terms, e.arithmetic("mul", e.real(FLOOR), e.load(floor)))
+            e.store(scale, e.arithmetic("div", e.real(1.0), whole), i)
 
 
-def matrix(e: Emitter, n: int) -> Matrix:
-    """Local arrays for a matrix."""
-    return Matrix(n, e.local(n * n), e.local(n), e.local(n, "integer"))
-
-
-def store_entries(e: Emitter, m: Matrix, entries: Mapping[tuple[int, int], Handle]) -> None:
-    """Store a matrix, given by the entries that are not zero. Many zeros are stored by a loop, few one by one."""
-    n, zero = m.n, e.real(0.0)
-    if n * n - len(entries) > ZEROS:
-        with e.loop(0, n * n) as k:
-            e.store(m.entries, zero, k)
-        for (i, j), value in entries.items():
-            e.store(m.entries, value, e.at(i, n, j))
-        return
-    for i in range(n):
-        for j in range(n):
-            e.store(m.entries, entries.get((i, j), zero), e.at(i, n, j))
-
-
-def factor(e: Emitter, m: Matrix) -> Handle:
-    """Triangular factors in place, by elimination with scaled partial pivoting; returns whether the matrix is singular."""
-    n, a = m.n, m.entries
-    if n == 1:
-        pivot = e.load(a)
-        e.store(m.inverses, e.arithmetic("div", e.real(1.0), pivot))
-        return e.compare("eq", pivot, e.real(0.0))
-    row = _row_scales(e, n, a)
-    for i in e.each(0, n, n):
-        e.store(m.order, i, i)
-    for k in e.each(0, n, n):
-        for i in e.each(e.after(k), n, n):
-            here = e.arithmetic("mul", e.call("fabs", e.load(a, e.at(k, n, k))), e.load(row, k))
-            there = e.arithmetic("mul", e.call("fabs", e.load(a, e.at(i, n, k))), e.load(row, i))
-            # Ties go to the row already there: a branch decided by rounding cannot be predicted.
-            with e.when(e.compare("lt", here, e.arithmetic("mul", e.real(0.999), there))):
-                for j in e.each(0, n, n):
-                    _swap(e, a, e.at(i, n, j), e.at(k, n, j))
-                _swap(e, m.order, i, k)
-                _swap(e, row, i, k)
-        inverse = e.arithmetic("div", e.real(1.0), e.load(a, e.at(k, n, k)))
-        e.store(m.inverses, inverse, k)
-        for i in e.each(e.after(k), n, n):
-            multiple = e.arithmetic("mul", e.load(a, e.at(i, n, k)), inverse)
-            e.store(a, multiple, e.at(i, n, k))
-            for j in e.each(e.after(k), n, n):
-                product = e.arithmetic("mul", multiple, e.load(a, e.at(k, n, j)))
-                e.store(a, e.arithmetic("sub", e.load(a, e.at(i, n, j)), product), e.at(i, n, j))
-    return _has_rounding_for_pivot(e, m)
-
-
-def _has_rounding_for_pivot(e: Emitter, m: Matrix) -> Handle:
+def _has_rounding_for_pivot(e: Emitter, n: int, a: Array) -> Handle:
     """Whether a pivot is only the rounding error of the terms it is the sum of; `a` has the triangular factors.
 
     u_kk = a_kk - sum l_kj u_jk: every term has the units of row k divided by those of unknown k, so no change of units,
     of one equation or one unknown alone, changes the verdict. If no pivot is small relative to its terms, none is rounding;
     otherwise the rounding of all steps is estimated, since an earlier small pivot amplifies it.
     """
-    n, a = m.n, m.entries
     good, size = e.local(1), e.local(1)
     e.store(good, e.real(1.0))
     for k in e.each(0, n, n):
@@ -147,30 +191,6 @@ def _compare_with_all_rounding(e: Emitter, n: int, factors: Array, good: Array) 
         e.store(good, e.select(enough, e.load(good), e.real(0.0)))
 
 
-def solve(e: Emitter, m: Matrix, b: Array, x: Array) -> None:
-    """The solution x of the factored system with right-hand side b, which is another array."""
-    n = m.n
-    if n == 1:
-        e.store(x, e.arithmetic("mul", e.load(b), e.load(m.inverses)))
-        return
-    for i in e.each(0, n, n):
-        e.store(x, e.load(b, e.load(m.order, i)), i)
-    for j in e.each(0, n, n):  # by columns: the updates of one column do not depend on each other
-        _subtract(e, m, x, j, e.each(e.after(j), n, n))
-    for up in e.each(0, n, n):
-        j = n - 1 - up if isinstance(up, int) else e.integer_arithmetic("sub", n - 1, up)
-        e.store(x, e.arithmetic("mul", e.load(x, j), e.load(m.inverses, j)), j)
-        _subtract(e, m, x, j, e.each(0, j, n))
-
-
-def _subtract(e: Emitter, m: Matrix, x: Array, j: Index, rows: Iterable[Index]) -> None:
-    """Subtract x_j times column j from some rows."""
-    known = e.load(x, j)
-    for i in rows:
-        product = e.arithmetic("mul", e.load(m.entries, e.at(i, m.n, j)), known)
-        e.store(x, e.arithmetic("sub", e.load(x, i), product), i)
-
-
 def relative_residual(e: Emitter, r: Sequence[Handle], scale: Array) -> Handle:
     """The largest residual relative to the terms it is the sum of; `scale` has the reciprocal of their size.
 
@@ -180,30 +200,6 @@ def relative_residual(e: Emitter, r: Sequence[Handle], scale: Array) -> Handle:
     for i, value in enumerate(r):
         worst = e.larger(worst, e.arithmetic("mul", e.call("fabs", value), e.load(scale, i)))
     return worst
-
-
-def add_floors(e: Emitter, m: Matrix, scale: Array) -> None:
-    """Compare each row with the terms of the other rows too, in units of the unknowns.
-
-    The terms of a row divided by the coefficient of an unknown have the units of that unknown; the largest of these over all
-    rows estimates the size of the unknown, and the unknowns together give the rounding error of a row.
-    """
-    n, unknown, floor = m.n, e.local(m.n), e.local(1)
-    for j in e.each(0, n, n):
-        e.store(unknown, e.real(0.0), j)
-        for i in e.each(0, n, n):
-            coefficient = e.call("fabs", e.load(m.entries, e.at(i, n, j)))
-            size = e.arithmetic("div", e.real(1.0), e.arithmetic("mul", coefficient, e.load(scale, i)))
-            known = e.select(e.compare("lt", size, e.real(float("inf"))), size, e.real(0.0))
-            e.store(unknown, e.larger(e.load(unknown, j), known), j)
-    for i in e.each(0, n, n):
-        e.store(floor, e.real(0.0))
-        for j in e.each(0, n, n):
-            coefficient = e.call("fabs", e.load(m.entries, e.at(i, n, j)))
-            e.store(floor, e.larger(e.load(floor), e.arithmetic("mul", coefficient, e.load(unknown, j))))
-        terms = e.arithmetic("div", e.real(1.0), e.load(scale, i))
-        whole = e.arithmetic("add", terms, e.arithmetic("mul", e.real(FLOOR), e.load(floor)))
-        e.store(scale, e.arithmetic("div", e.real(1.0), whole), i)
 
 
 def _row_scales(e: Emitter, n: int, a: Array) -> Array:

@@ -9,7 +9,7 @@ from ..symbolic import Fast
 from ..waist.matrix_block import MatrixBlock
 from ..waist.stepmap import StepMap
 from .emitter import Array, Emitter, Handle, Index
-from .linear import Matrix, factor, matrix, solve
+from .linear import Matrix
 from .lower import Tape, tape
 from .status import Status
 
@@ -23,10 +23,10 @@ def columns_tape(stepmap: StepMap, k: int, levels: Mapping[str, int]) -> Tape:
 
 
 def _entries(stepmap: StepMap, k: int) -> list[Fast]:
-    """The entries of the matrices of block k, row by row; of its matrix only if it has to be factored here."""
+    """The entries of the matrices of block k; of its matrix without zeros, and only if it has to be factored here."""
     block = stepmap.blocks[k]
     assert isinstance(block, MatrixBlock)
-    own = [] if factored_before(stepmap, k) is not None else [a for row in block.matrix for a in row]
+    own = [] if factored_before(stepmap, k) is not None else list(block.partials.values())
     return [*own, *(b for row in block.sources for b in row)]
 
 
@@ -37,7 +37,7 @@ def factored_before(stepmap: StepMap, k: int) -> int | None:
     for i, earlier in enumerate(stepmap.blocks[:k]):
         if isinstance(earlier, MatrixBlock) or len(earlier.unknowns) != len(block.matrix):
             continue
-        if earlier.is_linear and not earlier.is_diagonal and tuple(map(tuple, earlier.jacobian)) == block.matrix:
+        if earlier.is_linear and not earlier.is_diagonal and earlier.partials == block.partials:
             return i
     return None
 
@@ -57,7 +57,7 @@ def solve_columns(solver: Solver, k: int, block: MatrixBlock, known: Mapping[str
         for i, moved in enumerate(_products(e, block, sources, given, c)):
             e.store(right, e.negative(moved) if factors else moved, i)
         if factors:
-            solve(e, factors, right, column)
+            factors.solve(right, column)
         for i in range(n):
             e.store(x, e.load(column if factors else right, i), e.at(i, m, c))
     solver.not_finite(finite, size)
@@ -73,12 +73,11 @@ def _factors(
     before = factored_before(solver.stepmap, k)
     if before is not None:
         return solver.factored[before], values
-    factors = matrix(e, n)
-    for j, v in enumerate(values[: n * n]):
-        e.store(factors.entries, v, j)
-    with e.when(finite), e.when(factor(e, factors)):
+    factors, own = Matrix(e, n, block.partials), len(block.partials)
+    factors.store(values[:own])
+    with e.when(finite), e.when(factors.factor()):
         e.store(solver.code, Status.SINGULAR)
-    return factors, values[n * n :]
+    return factors, values[own:]
 
 
 def _products(e: Emitter, block: MatrixBlock, sources: Sequence[Handle], given: Array, c: Index) -> list[Handle]:

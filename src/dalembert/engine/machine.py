@@ -15,12 +15,17 @@ from ..errors import StartError
 from ..waist.stepmap import StepMap
 from . import cache, kernels
 from .arguments import Lanes, check_extent, check_numbers, check_search, map_addresses, reals, run_addresses
-from .backends.llvm import LLVMEmitter, compile_module, is_object, load, processor
+from .backends import llvm
+from .emitter import Backend, Emitter
 from .history import HISTORY
 from .identity import identity
 from .run_options import EXACT, Extent, Search
 
 Array = NDArray[Any]
+
+CPU = "cpu"
+BACKENDS: dict[str, Backend] = {CPU: llvm}
+"""What prints and compiles code, by the name of the device that it runs on."""
 
 LONG = {"run": 10_000, "apply": 2_000}
 """Lines of LLVM IR from which a function is compiled with little optimisation.
@@ -31,24 +36,27 @@ chain of 20 links are then 1.7 times as fast: not worth the wait below some 10^5
 
 
 @lru_cache(maxsize=256)
-def _function(kind: str, what: str, emit: Callable[[LLVMEmitter], None], arguments: tuple[tuple[str, str], ...]) -> Any:
-    name = cache.key(kind, what, processor())
+def _function(
+    device: str, kind: str, what: str, emit: Callable[[Emitter], None], arguments: tuple[tuple[str, str], ...]
+) -> Any:
+    backend = BACKENDS[device]
+    name = cache.key(device, kind, what, backend.processor())
     code = cache.fetch(name)
-    if code is None or not is_object(code):
-        emitter = LLVMEmitter(kind, dict(arguments))
+    if code is None or not backend.is_object(code):
+        emitter = backend.emitter(kind, dict(arguments))
         emit(emitter)
-        code = compile_module(emitter.module(), LONG[kind])
+        code = backend.compile_module(emitter.module(), LONG[kind])
         cache.keep(name, code)
-    return load(code, kind, dict(arguments))
+    return backend.load(code, kind, dict(arguments))
 
 
 class _Emit:
     """An emitting function that compares equal to any other: in cache keys the identity next to it decides."""
 
-    def __init__(self, emit: Callable[[LLVMEmitter, StepMap], None], stepmap: StepMap):
+    def __init__(self, emit: Callable[[Emitter, StepMap], None], stepmap: StepMap):
         self._emit, self._stepmap = emit, stepmap
 
-    def __call__(self, emitter: LLVMEmitter) -> None:
+    def __call__(self, emitter: Emitter) -> None:
         self._emit(emitter, self._stepmap)
 
     def __eq__(self, other: object) -> bool:
@@ -70,12 +78,12 @@ def _spread(call: Callable[[int, int], None], lanes: int, work: int) -> None:
 
 
 class Stepper:
-    """The compiled time loop of a StepMap."""
+    """The compiled time loop of a StepMap, for a device."""
 
-    def __init__(self, stepmap: StepMap):
+    def __init__(self, stepmap: StepMap, device: str = CPU):
         self.stepmap = stepmap
         arguments = tuple(kernels.RUN_ARGUMENTS.items())
-        self._call = _function("run", identity(stepmap), _Emit(kernels.emit_run, stepmap), arguments)
+        self._call = _function(device, "run", identity(stepmap), _Emit(kernels.emit_run, stepmap), arguments)
 
     @property
     def width(self) -> int:
@@ -124,7 +132,7 @@ class PointMap:
     def __init__(self, stepmap: StepMap):
         self.stepmap = stepmap
         arguments = tuple(kernels.APPLY_ARGUMENTS.items())
-        self._call = _function("apply", identity(stepmap), _Emit(kernels.emit_apply, stepmap), arguments)
+        self._call = _function(CPU, "apply", identity(stepmap), _Emit(kernels.emit_apply, stepmap), arguments)
 
     def __call__(self, inputs: Array, parameters: Array, h: float = 1.0, t: float = 0.0) -> tuple[Array, Array]:
         """Outputs (points, outputs) and status (points); parameters are one row for all points or one row each."""

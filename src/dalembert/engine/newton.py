@@ -21,7 +21,7 @@ from .continuation import CLOSE, Continuation
 from .emit_tape import loaded, play, results
 from .emitter import Array, Handle, Index
 from .history import History
-from .linear import add_floors, factor, matrix, relative_residual, solve, store_entries
+from .linear import Matrix, relative_residual
 from .lower import STEP
 from .status import Status
 
@@ -59,7 +59,7 @@ class Newton:
         self.e, self.solver, self.k, self.block, self.known = solver.e, solver, k, block, known
         self.n, self.x, self.ends = len(block.unknowns), x, solver.ends
         e, n = self.e, self.n
-        self.matrix = matrix(e, n)
+        self.matrix = Matrix(e, n, block.partials)
         self.d, self.old, self.right, self.scale, self.second, self.stride = (e.local(n) for _ in range(6))
         self.looks, self.halved, self.going = (e.local(1, "integer") for _ in range(3))
         self.best, self.rho, self.theta = (e.local(1) for _ in range(3))
@@ -138,7 +138,7 @@ class Newton:
             e.store(total, e.arithmetic("add", e.load(total), e.sum(values[:n])))
             for j, size in enumerate(values[:n]):
                 e.store(self.scale, e.arithmetic("div", e.real(1.0), size), j)
-            store_entries(e, self.matrix, dict(zip(self.block.partials, values[n:], strict=True)))
+            self.matrix.store(values[n:])
             self._measure(r)
             self._mind_empty_rows(r)
             self._note_distance()
@@ -175,7 +175,7 @@ class Newton:
         e, rho = self.e, self.e.load(self.rho)
         doubtful = e.either(e.integer_compare("le", 3, e.load(self.looks)), e.compare("lt", e.load(self.best), rho))
         with e.when(e.both(doubtful, e.compare("lt", self.ends.nearly, rho))):
-            add_floors(e, self.matrix, self.scale)
+            self.matrix.add_floors(self.scale)
             self._measure(r)
 
     def _go_back(self, first: Handle, finite: Handle) -> None:
@@ -206,9 +206,9 @@ class Newton:
         with e.when(last):
             e.store(self.going, 0)
             e.store(self.solver.code, 0)
-        with e.when(renew), e.when(factor(e, self.matrix)):
+        with e.when(renew), e.when(self.matrix.factor()):
             self._fail(Status.SINGULAR)
-        solve(e, self.matrix, self.right, self.d)
+        self.matrix.solve(self.right, self.d)
         self._count(1)
         for i in e.each(0, n, n):
             e.store(self.old, e.load(self.x, i), i)

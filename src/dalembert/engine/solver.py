@@ -13,7 +13,7 @@ from .emit_tape import loaded, play, results
 from .emitter import Array, Emitter, Handle, Index
 from .guards import START, Guards
 from .history import History
-from .linear import Matrix, factor, matrix, solve, store_entries
+from .linear import Matrix
 from .linear_columns import columns_tape, solve_columns
 from .lower import ITERATION, RUN, STEP, Tape, tape
 from .newton import Ends, Newton
@@ -123,15 +123,15 @@ class Solver:
                     e.store(self.code, Status.SINGULAR)
             finite = e.either(finite, e.integer_compare("ne", e.load(self.code), 0))
         else:
-            m, right = matrix(e, n), e.local(n)
+            m, right = Matrix(e, n, block.partials), e.local(n)
             self.factored[k] = m
             for j, v in enumerate(values[:n]):
                 e.store(right, e.negative(v), j)
-            store_entries(e, m, dict(zip(block.partials, values[n:], strict=True)))
+            m.store(values[n:])
             with e.when(finite):
-                with e.when(factor(e, m)):
+                with e.when(m.factor()):
                     e.store(self.code, Status.SINGULAR)
-                solve(e, m, right, x)
+                m.solve(right, x)
         self.not_finite(finite, size)
 
     def not_finite(self, finite: Handle, size: Handle) -> None:

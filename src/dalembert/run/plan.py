@@ -11,7 +11,7 @@ import numpy as np
 
 from ..discrete.state_layout import velocity_columns
 from ..discrete.system import DiscreteSystem
-from ..engine.machine import Stepper
+from ..engine.machine import CPU, Stepper
 from ..engine.run_options import EXACT, Extent, Search
 from ..errors import StartError
 from ..methods.base import Method
@@ -28,13 +28,13 @@ from .values import Array, columns, point_map
 from .velocities import with_near
 
 
-def _kept(function: Any, system: System | DiscreteSystem, method: Method | None) -> Any:
+def _kept(function: Any, system: System | DiscreteSystem, method: Method | None, *more: str) -> Any:
     """The cached result of the function; computed if the method is a user's own and not hashable."""
     try:
         hash(method)
     except TypeError:
-        return function.__wrapped__(system, method)
-    return function(system, method)
+        return function.__wrapped__(system, method, *more)
+    return function(system, method, *more)
 
 
 def check_method(system: System, method: Method) -> None:
@@ -48,15 +48,15 @@ def _check(system: System, method: Method) -> None:
 
 
 @lru_cache(maxsize=64)
-def _stepper(system: System | DiscreteSystem, method: Method | None) -> Stepper:
+def _stepper(system: System | DiscreteSystem, method: Method | None, device: str) -> Stepper:
     """Cached: building the step map takes longer than a short run."""
     step = Stepping(system, method).step_map()
-    return Stepper(with_near(step, system) if isinstance(system, System) else step)
+    return Stepper(with_near(step, system) if isinstance(system, System) else step, device)
 
 
-def stepper(system: System | DiscreteSystem, method: Method | None) -> Stepper:
+def stepper(system: System | DiscreteSystem, method: Method | None, device: str = CPU) -> Stepper:
     """The compiled step of a system by a method; a discrete system is its own method."""
-    kept: Stepper = _kept(_stepper, system, method)
+    kept: Stepper = _kept(_stepper, system, method, device)
     return kept
 
 
@@ -79,6 +79,8 @@ class Plan:
     lanes: int | None
     progress: Report = False
     search: Search = EXACT
+    device: str = CPU
+    """Where steps are computed: one of `engine.machine.BACKENDS`."""
 
     @property
     def h(self) -> float:
@@ -98,7 +100,7 @@ class Plan:
 
     def stepper(self) -> Stepper:
         """The compiled step that is repeated."""
-        return stepper(self.system, self.method)
+        return stepper(self.system, self.method, self.device)
 
     def trajectory(self, **computed: Any) -> Trajectory:
         """The result, with its provenance."""

@@ -69,6 +69,11 @@ class MatrixBlock:
         """d residual / d unknowns."""
         return jacobian(self.residual, self.unknowns)
 
+    @cached_property
+    def partials(self) -> dict[tuple[int, int], Fast]:
+        """The entries of `matrix` that are not zero, by row and column: the derivatives of the equations of one column."""
+        return {(i, j): a for i, row in enumerate(self.matrix) for j, a in enumerate(row) if a != 0}
+
     @property
     def is_linear(self) -> bool:
         """Always true."""

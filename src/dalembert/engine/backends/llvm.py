@@ -7,7 +7,7 @@ import os
 import sys
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from functools import cache
 from typing import Any, Literal
 
@@ -126,6 +126,9 @@ class LLVMEmitter(Emitter):
         what = int(value) if isinstance(value, int) else value
         self._lines.append(f"  store {_TYPES[array.kind]} {what}, ptr {address}, align 8")
 
+    def lanes(self, first: Index, last: Index) -> AbstractContextManager[Handle]:
+        return self.loop(first, last)
+
     @contextmanager
     def when(self, condition: Handle) -> Iterator[None]:
         inside, after = self._label("then"), self._label("after")
@@ -162,7 +165,6 @@ class LLVMEmitter(Emitter):
             self.store(counter, self.integer_arithmetic("add", i, 1))
 
     def module(self) -> str:
-        """The finished module as text."""
         types = {"real": "double", "integer": "i64", "real[]": "ptr noalias", "integer[]": "ptr noalias"}
         signature = ", ".join(f"{types[kind]} %{name}" for name, kind in self._arguments.items())
         lines = [
@@ -180,6 +182,8 @@ class LLVMEmitter(Emitter):
         ]
         return "\n".join(lines) + "\n"
 
+
+emitter = LLVMEmitter
 
 _FEW = ("sroa", "simplify_cfg")
 
