@@ -59,9 +59,8 @@ def evaluate(system: System, *, at: Values, parameters: Values | None = None) ->
     if start.lanes is not None or start.kind != "velocity":
         raise StartError("evaluate: give one state, as position and velocity or position and momentum.")
     q, n = system.coordinates, len(system.coordinates)
-    point = np.column_stack([start.q, start.second, start.entropies, [start.time]])
-    moving = np.column_stack([start.state, [start.time]])
-    motion, status = point_map(maps.reaction_map(system))(moving, rows)
+    point = np.column_stack([start.state, [start.time]])
+    motion, status = point_map(maps.reaction_map(system))(point, rows)
     if status[0]:
         raise StartError(
             "evaluate: the accelerations are not determined at this state: the matrix of masses and constraints is singular, "

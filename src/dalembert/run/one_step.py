@@ -22,6 +22,7 @@ from ..model.system import System
 from ..waist.stepmap import StepMap
 from .plan import seed, stepper
 from .simulate import simulate
+from .start import carried_by
 from .trajectory import Trajectory
 from .values import Array, Values, by_name, columns
 from .velocities import expected_velocities
@@ -153,4 +154,5 @@ def symbols_of(stepmap: StepMap, system: System | DiscreteSystem) -> tuple[Symbo
 def state_symbols(system: System | DiscreteSystem) -> list[Symbol]:
     """The symbols that a state can contain."""
     places = [s for c in system.coordinates for s in (c, c.dot, c.momentum, c.at(0), c.at(1))]
-    return [*places, *system.entropies, time]
+    held = system.principle.carried(system) if isinstance(system, System) else carried_by(system)
+    return [*places, *system.entropies, *held, time]

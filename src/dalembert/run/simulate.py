@@ -33,7 +33,7 @@ from .options import Options, step_size
 from .plan import Plan, check_method
 from .progress import Progress, chunks
 from .reference_solution import solve_reference
-from .start import of_momenta, resolve_start
+from .start import carried_by, of_momenta, resolve_start
 from .trajectory import Trajectory
 from .values import Array, Values, by_name, columns, lanes, parameter_values
 from .velocities import expected_velocities, has_branches, near_columns
@@ -142,7 +142,9 @@ def _start(system: System | DiscreteSystem, given: Any, values: dict[str, Array]
         return resolve_start(system, given, values, rows)
     made = system.system
     branches = made is None or has_branches(made)
-    begun = read_start(system.coordinates, given, values, 0, "two positions", system.entropies, branches)[0]
+    pairs = any(getattr(key, "name", str(key)).endswith(".at(1)") for key in given)
+    held = carried_by(system) if pairs else ()  # momenta determine them
+    begun = read_start(system.coordinates, given, values, 0, "two positions", system.entropies, branches, held)[0]
     if begun.kind == "velocity":
         x = system.coordinates[0]
         raise StartError(
@@ -159,7 +161,7 @@ def _fresh(plan: Plan, start: Start, events: Sequence[Event]) -> Job:
     """A run from its start."""
     if isinstance(plan.method, Reference):
         plan.one_position(start)
-        check_fits(plan, len(start.q), 2 * start.q.shape[1] + start.entropies.shape[1])
+        check_fits(plan, len(start.q), start.state.shape[1])
         return lambda held: _checked_throughout(solve_reference(plan, start, held))
     carry = plan.first_carry(plan.stepper(), start, plan.rows)
     codes = np.zeros((len(carry), STATUS_WIDTH), dtype=np.int64)
