@@ -18,7 +18,7 @@ from ....model.system import System
 from ....run.extent import failed_lanes, has_steps, shortfall, span
 from ....run.trajectory import Trajectory
 from ....symbolic import fast, magnitude
-from ....theory.conserved.energy_and_momenta import Integral, cyclic_momenta, energy_integral
+from ....theory.conserved.energy_and_momenta import Integral, by_forms, cyclic_momenta, energy_integral
 from ....theory.motion.energies import meaning
 from ..deviations import discrete_terms, term_sizes
 from .audit_rows import Audit, Expected, Row
@@ -83,7 +83,7 @@ def _row(run: Trajectory, i: Integral, expected: Expected) -> Row:
 
 def _rows(run: Trajectory, system: System, searched: Found) -> list[Row]:
     """The Jacobi integral, called energy where they agree; the energy, where it differs; cyclic momenta."""
-    free = not system.kinematic
+    free = all(system.constraints[a].is_holonomic for a in by_forms(system))
     kept = first_law(run.method) if system.entropies else _kept(run.method, "energy", free)
     jacobi = searched.get(meaning(system).name) or energy_integral(system)
     rows = [_row(run, jacobi, kept)]
