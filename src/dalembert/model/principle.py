@@ -66,8 +66,9 @@ class Principle(ABC):
         """The multipliers that the state holds, data of the start, and the rate of each; none by default."""
         return {}
 
-    def check(self, system: System) -> None:
-        """Raise a ModelError for systems that the principle is not meant for; none by default."""
+    def obstacle(self, system: System) -> str:
+        """Why the principle does not apply to a system; an empty text if it does."""
+        return ""
 
     def lagrangian(self, system: System) -> Expr:
         """The function of (q, v, t) that a discrete Lagrangian approximates.
@@ -163,13 +164,9 @@ class Vakonomic(Principle):
     problems of optimal control.
     """
 
-    def check(self, system: System) -> None:
-        """Refuse entropies: heat and extremals have not been brought together."""
-        if system.entropies and system.constraints:
-            raise ModelError(
-                f"principle: {self!r} is for mechanical systems, and {system.name!r} has entropies. State it without them, or "
-                f"leave out principle=."
-            )
+    def obstacle(self, system: System) -> str:
+        """Entropies: the laws of heat and extremals have not been brought together."""
+        return "it has entropies. State it without them, or leave out principle=." if system.entropies else ""
 
     def forms(self, constraints: Sequence[Constraint], coordinates: Sequence[Coordinate]) -> Rows:
         """The rows of the constraints: dchi/dv, which an impulse of the constraints is a combination of."""
@@ -194,7 +191,10 @@ class Vakonomic(Principle):
         """Minus Lagrange's derivative of mu_a chi_a: -d/dt(mu_a dchi_a/dv) + mu_a dchi_a/dq; holonomic: lambda_a omega^a."""
         sought = self.unknowns(system) if multipliers is None else multipliers
         parts = list(zip(system.multipliers, sought, system.constraints, strict=True))
-        own, l = frame(system.coordinates), total(fast(m) * fast(c.expression) for m, _, c in parts if not c.is_holonomic)
+        own, l = (
+            frame(system.coordinates),
+            total(fast(m) * fast(c.expression) for m, _, c in parts if not c.is_holonomic),
+        )
         p, rates = gradient(l, own.velocities), {m: s for m, s, c in parts if not c.is_holonomic}
         fixed = self.impulse(system, [s if c.is_holonomic else 0 for _, s, c in parts])
         terms = zip(fixed, own.slopes(l), own.turning(p), own.rates(p, rates), strict=True)

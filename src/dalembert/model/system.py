@@ -120,7 +120,8 @@ class System:
             variations=checked_forms(acts, rows, q),
         )
         self._put(parameters=checks.parameters(self.expressions(), (*q, *S)), _typed=typed)
-        acts.check(self)
+        if why := acts.obstacle(self):
+            raise ModelError(f"principle: {acts!r} does not apply to {self.name!r}: {why}")
         if not _by_value:
             return
         thermo.check(self)

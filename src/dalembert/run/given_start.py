@@ -94,18 +94,11 @@ def read_start(
     if absent or len(lacking) > (fixed if kind == "velocity" else 0):
         raise StartError(_incomplete(coordinates, absent, lacking, kind, fixed))
     filled = found | {n: np.array(np.nan) for n in lacking}
-    warm = [S.name for S in entropies]
-    if cold := [n for n in warm if n not in found]:
-        example = ", ".join(f"{n}: ..." for n in cold)
-        raise StartError(f"start: no value for the entropy {', '.join(cold)}. Add start={{{example}}}.")
-    if free := [m for m in carried if m.name not in found]:
-        example = ", ".join(f"{m.key}: ..." for m in free)
-        told = f"{', '.join(map(str, free))}, {'a multiplier' if len(free) == 1 else 'multipliers'}"
-        raise StartError(f"start: no value for {told} with a motion of its own. Add start={{{example}}}.")
+    _check_rest(found, entropies, carried)
     begun = columns(filled, first, count), columns(filled, second, count)
     near = columns(beside, speeds, count) if both else None
     held = columns(filled, [m.name for m in carried], count) if carried else None
-    start = Start(kind, float(t0), *begun, count, columns(filled, warm, count), near, held)
+    start = Start(kind, float(t0), *begun, count, columns(filled, [S.name for S in entropies], count), near, held)
     return start, [second.index(n) for n in lacking]
 
 
@@ -145,6 +138,18 @@ def _check_keys(coordinates: Sequence[Coordinate], entropies: Sequence[Entropy],
         if name not in known and name not in parts and not name.endswith((".at(0)", ".at(1)")):
             vectors = [name for R in turning for name in (R.name, *(vector.name for vector in R.vectors))]
             raise StartError(f"start: {name[:120]} is unknown here. Expected one of {', '.join(vectors + known)}.")
+
+
+def _check_rest(found: Mapping[str, Array], entropies: Sequence[Entropy], carried: Sequence[Multiplier]) -> None:
+    """Refuse a start without a value for an entropy or for a multiplier of the state."""
+    if cold := [S.name for S in entropies if S.name not in found]:
+        example = ", ".join(f"{n}: ..." for n in cold)
+        raise StartError(f"start: no value for the entropy {', '.join(cold)}. Add start={{{example}}}.")
+    if free := [m for m in carried if m.name not in found]:
+        example = ", ".join(f"{m.key}: ..." for m in free)
+        told = "a multiplier that is" if len(free) == 1 else "multipliers that are"
+        names = ", ".join(map(str, free))
+        raise StartError(f"start: no value for {names}, {told} part of the state. Add start={{{example}}}.")
 
 
 def _check_multipliers(carried: Sequence[Multiplier], given: Values) -> None:

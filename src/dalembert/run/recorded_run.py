@@ -219,7 +219,7 @@ class RecordedRun:
 
     def _with_carried(self, table: Array) -> Array:
         """A table of multipliers, with those of the state in their columns."""
-        if self._held:
+        if self._held and isinstance(self.system, System):
             names = [m.name for m in self.system.multipliers]
             table[..., [names.index(name) for name in self._held]] = self._carried
         return table

@@ -299,7 +299,8 @@ def _needed(system: System | DiscreteSystem, columns: Collection[str]) -> list[s
     rates = [c.dot.name for c in q]
     moving = rates if rates[0] in columns and isinstance(system, System) else [c.momentum.name for c in q]
     multipliers = [f"multiplier.{a + 1}" for a in range(len(system.constraints))]
-    own = multipliers if isinstance(system, DiscreteSystem) else []
+    held = [m.name for m in system.principle.carried(system)] if isinstance(system, System) and moving is rates else []
+    own = multipliers if isinstance(system, DiscreteSystem) else held
     return [*numbers(q), *(S.name for S in system.entropies), *moving, *own]
 
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from sympy import Float
 
+from ..discrete.equations import carried
 from ..discrete.system import DiscreteSystem
 from ..engine.arguments import Lanes
 from ..engine.kernels import STATUS_WIDTH, carry_width
@@ -33,7 +34,7 @@ from .options import Options, step_size
 from .plan import Plan, check_method
 from .progress import Progress, chunks
 from .reference_solution import solve_reference
-from .start import carried_by, of_momenta, resolve_start
+from .start import of_momenta, resolve_start
 from .trajectory import Trajectory
 from .values import Array, Values, by_name, columns, lanes, parameter_values
 from .velocities import expected_velocities, has_branches, near_columns
@@ -143,7 +144,7 @@ def _start(system: System | DiscreteSystem, given: Any, values: dict[str, Array]
     made = system.system
     branches = made is None or has_branches(made)
     pairs = any(getattr(key, "name", str(key)).endswith(".at(1)") for key in given)
-    held = carried_by(system) if pairs else ()  # momenta determine them
+    held = carried(system) if pairs else ()  # momenta determine them
     begun = read_start(system.coordinates, given, values, 0, "two positions", system.entropies, branches, held)[0]
     if begun.kind == "velocity":
         x = system.coordinates[0]
@@ -299,10 +300,10 @@ def _continued(
     begin = int(earlier.codes[going, 1].max())
     values, lanes, extent = dict(earlier.parameters), earlier.lanes, asked.extent(earlier.t0, begin)
     plan = Plan(system, method, extent, values, lanes, asked.progress, earlier.search)
-    carried, needed = earlier.carry.shape[1], carry_width(plan.stepper().stepmap)
-    if carried != needed:
+    held, needed = earlier.carry.shape[1], carry_width(plan.stepper().stepmap)
+    if held != needed:
         raise StartError(
-            f"start: the earlier run carries {carried} numbers from step to step, and a step here needs {needed}: it was "
+            f"start: the earlier run carries {held} numbers from step to step, and a step here needs {needed}: it was "
             f"computed by an earlier version or by something else. Start from a state."
         )
     numbers = parameter_values({p.name: given[p.name] for p in own if p.name in given}, own)

@@ -6,11 +6,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..discrete.equations import interior_residual, interior_unknowns, momentum_minus, step_velocity
+from ..discrete.equations import carried, interior_residual, interior_unknowns, momentum_minus, step_velocity
 from ..discrete.flow import beginnings
 from ..discrete.system import DiscreteSystem
 from ..errors import StartError
-from ..model.coordinates import Multiplier, step, time
+from ..model.coordinates import step, time
 from ..model.group import Group
 from ..model.space import by_direction, factors, moved_numbers
 from ..model.system import System
@@ -252,11 +252,6 @@ def _said(system: System, held: Array) -> list[tuple[str, str]]:
     return found
 
 
-def carried_by(system: DiscreteSystem) -> tuple[Multiplier, ...]:
-    """The multipliers that two positions must be given with: those of the first step, if the principle carries them."""
-    return () if system.system is None else tuple(system.principle.carried(system.system))
-
-
 def check_first_node(system: DiscreteSystem, start: Start, rows: Array, h: float) -> None:
     """Constraints that a step imposes on its end alone, as holonomic ones, hold at every node: at the first one too."""
     first, names = [c.at(0).name for c in system.coordinates], [p.name for p in system.parameters]
@@ -279,7 +274,7 @@ def check_first_node(system: DiscreteSystem, start: Start, rows: Array, h: float
 def two_position_momenta(system: DiscreteSystem, start: Start, rows: Array, h: float) -> Array:
     """p_0 of a motion through two given positions, which must satisfy the discrete constraints."""
     q, S = system.coordinates, system.entropies
-    held = [m.name for m in carried_by(system)]
+    held = [m.name for m in carried(system)]
     inputs = [*(c.at(0).name for c in q), *(c.at(1).name for c in q), *(s.at(0).name for s in S), *held, time.name]
     outputs = {c.momentum.name: p for c, p in zip(q, momentum_minus(system), strict=True)}
     m = len(system.constraints)

@@ -37,7 +37,9 @@ def energy_integral(system: System) -> Integral:
     """The Jacobi integral, named energy where it is the energy, with the reason why it is conserved or not."""
     causes, extra = _causes(system), _of_multipliers(system)
     if not vanishes(extra):
-        why = "; ".join(causes) or f"neither the Lagrangian nor a constraint depends on time, under {system.principle!r}"
+        why = (
+            "; ".join(causes) or f"neither the Lagrangian nor a constraint depends on time, under {system.principle!r}"
+        )
         whole = readable(jacobi_integral(system) + extra, system)
         return Integral(f"{meaning(system).name} with multipliers", whole, not causes, why)
     idle = " and reactions do no work" if system.constraints else ""

@@ -31,7 +31,12 @@ from .lagrange import (
 
 
 def _map(
-    system: System, name: str, by: str, outputs: Mapping[str, Fast], *blocks: Block, held: Iterable[Symbol] | None = None
+    system: System,
+    name: str,
+    by: str,
+    outputs: Mapping[str, Fast],
+    *blocks: Block,
+    held: Iterable[Symbol] | None = None,
 ) -> StepMap:
     second = [getattr(q, by).name for q in system.coordinates]
     if held is None:
