@@ -166,7 +166,7 @@ def test_forces_are_added_to_the_right_side():
     matrix = np.array([[1.3, 0, 0, -0.5], [0, 1.3, 0, 0], [0, 0, 1.3, 1], [-0.5, 0, 1, 0]])
     more = np.linalg.solve(matrix, [0.5, 0, 0.3, 0])
     change = [forced.accelerations[q] - plain.accelerations[q] for q in (x, y, z)]
-    assert [*change, forced.multipliers[0] - plain.multipliers[0]] == pytest.approx(list(more))
+    assert [*change, forced.multiplier_rates[mu] - plain.multiplier_rates[mu]] == pytest.approx(list(more))
 
 
 def test_holonomic_constraints_act_as_d_alembert_says():
@@ -341,6 +341,7 @@ QUESTIONS = {
     "gauge_function": lambda s: da.gauge_function(s, s),
     "hamilton_principle": lambda s: da.hamilton_principle(RUN),
     "energy_balance": da.energy_balance,
+    "contraction": lambda s: da.contraction(RUN),
     "regularity": lambda s: da.regularity(RUN),
     "momentum_map": lambda s: da.momentum_map(DISCRETE, {x: 1}),
     "nonholonomic_momentum": lambda s: da.nonholonomic_momentum(DISCRETE, {x: 1}),

@@ -46,7 +46,8 @@ def test_rates_of_multipliers_of_appendix_b():
     for constraint, vz, rate in ((z.dot - y * x.dot, 0.7, -6.9597315436), (z.dot - x.dot * y.dot, 0.5, -3.9037344398)):
         system = particle(constraint)
         numbers = da.evaluate(system, at={**POINT, z.dot: vz, system.multipliers[0]: 0.2})
-        assert numbers.multipliers[0] == pytest.approx(rate, abs=1e-9)
+        assert numbers.multiplier_rates == pytest.approx({system.multipliers[0]: rate}, abs=1e-9)
+        assert numbers.multipliers == (0.2,)
 
 
 def disc(principle=None):
@@ -69,7 +70,7 @@ def test_the_disc_on_an_incline_of_appendix_b():
     numbers = da.evaluate(DISC, at=BEGUN, parameters=VALUES)
     expected = {theta: -1.4344326640, phi: 0.8797480039, x: -2.1742405040, y: 0.7223309547}
     assert {q: numbers.accelerations[q] for q in expected} == pytest.approx(expected, abs=1e-9)
-    assert numbers.multipliers == pytest.approx((-0.3754774451, -1.0834964321), abs=1e-9)
+    assert list(numbers.multiplier_rates.values()) == pytest.approx([-0.3754774451, -1.0834964321], abs=1e-9)
     ideal = da.evaluate(disc(), at=START, parameters=VALUES)
     assert ideal.accelerations[theta] == pytest.approx(-1.3580066791, abs=1e-9)
     assert [-a for a in ideal.multipliers] == pytest.approx([-0.5021848336, -1.1370674567], abs=1e-9)
