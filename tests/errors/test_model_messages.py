@@ -338,8 +338,8 @@ def test_expressions(call, message):
     ),
     (
         "a file with an unknown principle",
-        lambda: filed(principle="Vakonomic"),
-        "the system in the file has the principle 'Vakonomic', without variations. " + FILED,
+        lambda: filed(principle="Lindelof"),
+        "the system in the file has the principle 'Lindelof', without variations. " + FILED,
     ),
     (
         "a file with d'Alembert's principle and variations",
