@@ -16,6 +16,7 @@ from .model.coordinates import step as step
 # Systems
 from .model.system import System as System
 from .model.principle import DAlembert as DAlembert
+from .model.principle import Vakonomic as Vakonomic
 from .model import bodies as bodies
 from .model import substances as thermo
 from .run.evaluate import evaluate as evaluate

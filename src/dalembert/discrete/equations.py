@@ -59,6 +59,11 @@ def multipliers(system: DiscreteSystem) -> tuple[Multiplier, ...]:
     return tuple(multiplier(a + 1) for a in range(len(system.constraints)))
 
 
+def carried(system: DiscreteSystem) -> tuple[Multiplier, ...]:
+    """The multipliers that the discrete Lagrangian contains, one value per step: those the principle carries in the state."""
+    return () if system.system is None else tuple(system.principle.carried(system.system))
+
+
 def step_velocity(q: Coordinate) -> StepVelocity:
     """The unknown (q1 - q0)/h of a step: solving for it, not for q1, loses no digits when h is small."""
     return StepVelocity(f"{q.name}.step")
@@ -84,7 +89,7 @@ def interior_unknowns(system: DiscreteSystem) -> tuple[list[str], dict[Fast, Fas
 
 
 def term_sizes(system: DiscreteSystem) -> StepMap:
-    """(q0, (q1 - q0)/h, t) -> the size of the terms of each momentum p0, then of each constraint."""
+    """(q0, (q1 - q0)/h, carried multipliers, t) -> the size of the terms of each momentum p0, then of each constraint."""
     whole, h = (*system.coordinates, *system.entropies), fast(step)
     q = system.coordinates
     slots: dict[Any, Any] = {c.at(0): c for c in whole}
@@ -96,7 +101,8 @@ def term_sizes(system: DiscreteSystem) -> StepMap:
     told = [*momentum_minus(system), *system.constraints]
     here = substitution(slots)
     outputs = {str(k): magnitude(here(e).expand()) for k, e in enumerate(told)}
-    inputs = [*(c.name for c in whole), *(step_velocity(c).name for c in whole), time.name]
+    held = [m.name for m in carried(system)]
+    inputs = [*(c.name for c in whole), *(step_velocity(c).name for c in whole), *held, time.name]
     return pointwise(f"{system.name}, sizes", inputs, [p.name for p in system.parameters], outputs)
 
 
@@ -292,6 +298,7 @@ class DiscreteEquations:
         places: dict[Any, Any] = {c.at(0): Node(f"{c.name}[{first}]") for c in q}
         places |= {c.at(1): Node(f"{c.name}[{second}]") for c in q}
         places |= {c: Node(f"{c.name}[k]") for c in q}
+        places |= {Symbol(m.name): Node(f"{m}[{first}]") for m in carried(self.system)}  # of the step that begins there
         return self.system.read(expression).xreplace({**places, time: t})
 
     @cached_property

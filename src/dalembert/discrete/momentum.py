@@ -26,6 +26,7 @@ from ..display import Part, Shown, Table
 from ..errors import ModelError
 from ..model import checks
 from ..model.coordinates import Coordinate
+from ..model.principle import reactions_by_forms
 from ..model.space import lines_only
 from ..symbolic import Fast, fast, gradient, jacobian, substitute
 from .equations import momentum_minus, momentum_plus
@@ -245,6 +246,7 @@ def _check_system(system: Any, role: str) -> None:
             f"{role}: got {system!r} ({type(system).__name__}). Expected a DiscreteSystem. {told}".rstrip()
         )
     lines_only(system, role)
+    reactions_by_forms(system, role)
 
 
 def _check_run(run: Any, system: DiscreteSystem, role: str) -> None:

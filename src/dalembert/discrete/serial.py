@@ -15,12 +15,13 @@ from typing import Any
 from ..decide.decimals import Typed
 from ..errors import ModelError
 from ..model import serial
-from ..model.coordinates import Coordinate, Entropy, step, time
+from ..model.coordinates import Coordinate, Entropy, multiplier, step, time
 from ..model.packed import Packed, parsed, refuse
 from ..model.packer import Packer
 from ..model.serial import fields, listed, names, parameter, text
 from ..model.space import lines_only
-from ..symbolic import Fast, fast
+from ..symbolic import Fast, fast, free_names
+from .equations import carried, multipliers
 from .system import DiscreteSystem, _all_forces
 
 ROWS = ("variations", "friction_minus", "friction_plus")
@@ -89,6 +90,8 @@ def loads(given: str) -> DiscreteSystem:
         **rows,
     )
     _check(_data(made))  # once more, because SymEngine evaluates what it builds
+    if stray := free_names(made.expressions()) & {m.name for m in {*multipliers(made)} - {*carried(made)}}:
+        raise refuse(f"has an unknown symbol {min(stray)}")
     return made
 
 
@@ -117,6 +120,8 @@ def _check_expressions(data: Any, q: list[str], S: list[str], constants: list[st
     inner = [f"{c}.interior.{i + 1}" for c in (*q, *S) for i in range(interior)]
     slots = [f"{c}.at({k})" for c in (*q, *S) for k in (0, 1)]
     known = {*slots, *inner, *constants, time.name, step.name}
+    if data["system"] is not None:  # its principle may make multipliers part of the discrete Lagrangian
+        known |= {multiplier(a + 1).name for a in range(len(listed(data["constraints"])))}
     packed = Packed(_symbols(known), is_flat=True, largest=LARGEST)
     laws = listed(data["constraints"])
     sizes = {"constraints": len(laws), "force_interior": n * interior, "entropy_laws": len(S)}

@@ -182,7 +182,8 @@ def _fourth(run: Trajectory, axes: Axes) -> None:
     if run.system.entropies:
         _warmth(run, axes)
     elif run.system.constraints:
-        axes.set_title("multipliers (reactions)")
+        carried = isinstance(run.system, System) and run.system.principle.carried(run.system)
+        axes.set_title("multipliers" if carried else "multipliers (reactions)")
         for a in range(min(len(run.system.constraints), len(COLOURS))):
             _curves(axes, run.time, run.multipliers[..., a], rf"$\lambda_{{{a + 1}}}$", COLOURS[a])
     else:

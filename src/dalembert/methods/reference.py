@@ -34,6 +34,7 @@ class Reference(Method):
     thermal = True
     degenerate_masses = True
     groups = True
+    carried_multipliers = True
     carries = "velocity"
 
     def __init__(self, rtol: float = 1e-10, atol: float | None = None, solver: Literal["DOP853", "Radau"] = "DOP853"):

@@ -162,7 +162,12 @@ def parameters(expressions: Iterable[Expr], coords: Sequence[Coordinate]) -> tup
 
 
 def substituted_constraint(system: System) -> None:
-    """Warn when a velocity that a kinematic constraint determines has vanished from the Lagrangian."""
+    """Warn when a velocity that a kinematic constraint determines has vanished from the Lagrangian.
+
+    Where the principle makes L + lambda chi stationary, substituting chi = 0 into L changes lambda alone.
+    """
+    if system.principle.carried(system):
+        return
     kinematic = [c for c in system.constraints if not c.is_holonomic]
     present = system.lagrangian.free_symbols if kinematic else set()
     missing = [

@@ -236,6 +236,27 @@ class Multiplier(Mark):
         index = self.name.split(".")[1]
         return rf"\lambda_{{{index}}}", pretty_symbol(f"lambda_{index}"), f"lambda_{index}"
 
+    @property
+    def key(self) -> str:
+        """What to type for it: system.multipliers[0]."""
+        return f"system.multipliers[{int(self.name.split('.')[1]) - 1}]"
+
+    @property
+    def dot(self) -> MultiplierRate:
+        """Its rate, where a principle gives the multiplier a motion of its own."""
+        return MultiplierRate(f"{self.name}.dot")
+
+
+class MultiplierRate(Mark):
+    """The rate of a multiplier, `system.multipliers[0].dot`."""
+
+    __slots__ = ()
+    _place = 4
+
+    def _render(self) -> tuple[str, str, str]:
+        base = f"lambda_{self.name.split('.')[1]}"
+        return dotted(base, "dot"), over(base, "\u0307"), f"{base}.dot"
+
 
 def multiplier(index: int) -> Multiplier:
     """The symbol of the `index`-th multiplier, counted from 1."""

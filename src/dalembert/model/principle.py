@@ -4,7 +4,7 @@ Equations and methods take reactions from the principle of their system; none of
 one-form itself. A principle defines:
 
     forms        the one-forms omega^a that vanish on virtual displacements; an impulse of the constraints is mu_a omega^a
-    multipliers  the unknowns of the equations of motion, one per constraint
+    unknowns     what the equations of motion determine besides accelerations, one per constraint: multipliers or their rates
     carried      multipliers with their own equation of motion: data of the start and part of the state, each with its rate
     reaction     the force in d/dt dL/dv - dL/dq = F + reaction
     lagrangian   the function that is discretised; the constraints may be part of it
@@ -23,9 +23,10 @@ from typing import TYPE_CHECKING, Any, Protocol
 from sympy import Add, Expr, Symbol
 
 from ..errors import ModelError, told
-from ..symbolic import Fast, fast, total
+from ..symbolic import Fast, fast, gradient, total
 from .constraints import Constraint, constraint, is_variation_of
-from .coordinates import Coordinate, multiplier
+from .coordinates import Coordinate, Multiplier
+from .space import frame
 
 if TYPE_CHECKING:
     from .system import System
@@ -57,19 +58,23 @@ class Principle(ABC):
     def forms(self, constraints: Sequence[Constraint], coordinates: Sequence[Coordinate]) -> Rows:
         """The one-forms omega^a that vanish on virtual displacements, one per constraint."""
 
-    def multipliers(self, system: System) -> tuple[Symbol, ...]:
-        """The unknowns of the equations of motion, one per constraint: `reaction` is affine in them."""
-        return tuple(multiplier(a + 1) for a in range(len(system.constraints)))
+    def unknowns(self, system: System) -> tuple[Symbol, ...]:
+        """The unknowns of the equations of motion besides accelerations, one per constraint: `reaction` is affine in them."""
+        return system.multipliers
 
-    def carried(self, system: System) -> Mapping[Symbol, Fast]:
+    def carried(self, system: System) -> Mapping[Multiplier, Fast]:
         """The multipliers that the state holds, data of the start, and the rate of each; none by default."""
         return {}
+
+    def obstacle(self, system: System) -> str:
+        """Why the principle does not apply to a system; an empty text if it does."""
+        return ""
 
     def lagrangian(self, system: System) -> Expr:
         """The function of (q, v, t) that a discrete Lagrangian approximates.
 
-        It may contain the symbols `multiplier(a)`, which are then unknowns of the step; its derivative by v is the
-        momentum that methods carry.
+        It may contain multipliers that are `carried`, which are then unknowns of the step; its derivative by v is the
+        momentum that methods carry. Symmetries of it, not of L alone, make momenta conserved.
         """
         return system.lagrangian
 
@@ -82,7 +87,7 @@ class Principle(ABC):
 
     def impulse(self, system: System, multipliers: Sequence[Any] | None = None, at: Place = fast) -> list[Fast]:
         """What constraints may add to the momentum in an instant: mu_a omega^a."""
-        names = self.multipliers(system) if multipliers is None else multipliers
+        names = self.unknowns(system) if multipliers is None else multipliers
         return combination(names, system.variations, at) or [fast(0)] * len(system.coordinates)
 
     def node_reaction(self, discrete: NodeForms, multipliers: Sequence[Any]) -> list[Fast]:
@@ -92,6 +97,10 @@ class Principle(ABC):
     def is_ideal(self, system: System) -> bool:
         """Whether reactions do no virtual work on displacements that the constraints admit, decided by value."""
         return not system.has_own_variations or all(map(is_variation_of, system.variations, system.constraints))
+
+    def acts_by_forms(self, system: System) -> bool:
+        """Whether reactions are multipliers times one-forms, and no multiplier has a motion of its own."""
+        return type(self).reaction is Principle.reaction and not self.carried(system)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}()"
@@ -139,7 +148,78 @@ class GivenVariations(Principle):
         return self.rows
 
 
-SAVED: dict[str, type[Principle]] = {"DAlembert": DAlembert, "GivenVariations": GivenVariations}
+class Vakonomic(Principle):
+    """Vakonomic motion: extremals of the integral of L among all curves that satisfy the constraints.
+
+    The integral of L + mu_a chi_a is stationary, chi_a being the constraints as they were written:
+
+        d/dt (dL/dv + mu_a dchi_a/dv) - dL/dq - mu_a dchi_a/dq = F,    chi_a = 0
+
+    For kinematic constraints this determines the rates of the multipliers, so their values are data of the start:
+    start={..., system.multipliers[0]: 0.4}. Holonomic constraints act as in d'Alembert's principle. So does a kinematic
+    one that is the derivative of a function, whatever mu is; with others motions differ. `forces=` are added to the right
+    side, as in every system; the motion is then no extremal. Entropies are refused.
+
+    Rolling and skating bodies move by d'Alembert's principle. This one states geodesics of sub-Riemannian metrics and
+    problems of optimal control.
+    """
+
+    def obstacle(self, system: System) -> str:
+        """Entropies: the laws of heat and extremals have not been brought together."""
+        return "it has entropies. State it without them, or leave out principle=." if system.entropies else ""
+
+    def forms(self, constraints: Sequence[Constraint], coordinates: Sequence[Coordinate]) -> Rows:
+        """The rows of the constraints: dchi/dv, which an impulse of the constraints is a combination of."""
+        return tuple(c.coefficients for c in constraints)
+
+    def unknowns(self, system: System) -> tuple[Symbol, ...]:
+        """Multipliers of holonomic constraints, rates of the others."""
+        pairs = zip(system.multipliers, system.constraints, strict=True)
+        return tuple(m if c.is_holonomic else m.dot for m, c in pairs)
+
+    def carried(self, system: System) -> Mapping[Multiplier, Fast]:
+        """The multipliers of kinematic constraints."""
+        pairs = zip(system.multipliers, system.constraints, strict=True)
+        return {m: fast(m.dot) for m, c in pairs if not c.is_holonomic}
+
+    def lagrangian(self, system: System) -> Expr:
+        """L + mu_a chi_a, the sum over kinematic constraints."""
+        pairs = zip(system.multipliers, system.constraints, strict=True)
+        return Add(system.lagrangian, *(m * c.expression for m, c in pairs if not c.is_holonomic))
+
+    def reaction(self, system: System, multipliers: Sequence[Any] | None = None, at: Place = fast) -> list[Fast]:
+        """Minus Lagrange's derivative of mu_a chi_a: -d/dt(mu_a dchi_a/dv) + mu_a dchi_a/dq; holonomic: lambda_a omega^a."""
+        sought = self.unknowns(system) if multipliers is None else multipliers
+        parts = list(zip(system.multipliers, sought, system.constraints, strict=True))
+        own, l = (
+            frame(system.coordinates),
+            total(fast(m) * fast(c.expression) for m, _, c in parts if not c.is_holonomic),
+        )
+        p, rates = gradient(l, own.velocities), {m: s for m, s, c in parts if not c.is_holonomic}
+        fixed = self.impulse(system, [s if c.is_holonomic else 0 for _, s, c in parts])
+        terms = zip(fixed, own.slopes(l), own.turning(p), own.rates(p, rates), strict=True)
+        return [at(f + slope + turning - rate) for f, slope, turning, rate in terms]
+
+    def node_reaction(self, discrete: NodeForms, multipliers: Sequence[Any]) -> list[Fast]:
+        """That of holonomic constraints; the others are part of the discrete Lagrangian."""
+        assert discrete.system is not None
+        pairs = zip(multipliers, discrete.system.constraints, strict=True)
+        return super().node_reaction(discrete, [s if c.is_holonomic else 0 for s, c in pairs])
+
+    def is_ideal(self, system: System) -> bool:
+        """Whether all constraints are holonomic."""
+        return not system.kinematic
+
+    def acts_by_forms(self, system: System) -> bool:
+        """Whether all constraints are holonomic."""
+        return not system.kinematic
+
+
+SAVED: dict[str, type[Principle]] = {
+    "DAlembert": DAlembert,
+    "GivenVariations": GivenVariations,
+    "Vakonomic": Vakonomic,
+}
 """The principles that files can hold, by the names they have there."""
 
 
@@ -175,8 +255,8 @@ def checked_forms(principle: Principle, constraints: Sequence[Constraint], coord
 
 def reactions_by_forms(system: Any, role: str) -> None:
     """Refuse a system whose reactions are not lambda_a omega^a, for statements that assume it."""
-    principle = getattr(system, "principle", None)
-    if principle is not None and type(principle).reaction is not Principle.reaction:
+    principle, stated = getattr(system, "principle", None), getattr(system, "system", None) or system
+    if principle is not None and not principle.acts_by_forms(stated):
         raise ModelError(
             f"{role}: the reactions of {system.name!r} follow from {principle!r}. Expected multipliers times one-forms, as "
             f"with principle=da.DAlembert()."

@@ -138,7 +138,7 @@ def _name(principle: Principle) -> str:
     """The name of a principle in files."""
     name = type(principle).__name__
     if SAVED.get(name) is not type(principle):
-        raise ModelError(f"the principle {principle!r} cannot be saved. Files hold {' and '.join(SAVED)}.")
+        raise ModelError(f"the principle {principle!r} cannot be saved. Files hold {', '.join(SAVED)}.")
     return name
 
 

@@ -15,7 +15,7 @@ from ..errors import ModelError, told
 from . import branches, checks
 from . import heat as thermo
 from .constraints import Constraint, constraint, variation
-from .coordinates import Coordinate, Entropy, Parameter, Velocity
+from .coordinates import Coordinate, Entropy, Multiplier, Parameter, Velocity, multiplier
 from .group import Group
 from .principle import GivenVariations, Principle, Rows, checked_forms, principle_of
 from .signs import sign_at_samples
@@ -120,6 +120,8 @@ class System:
             variations=checked_forms(acts, rows, q),
         )
         self._put(parameters=checks.parameters(self.expressions(), (*q, *S)), _typed=typed)
+        if why := acts.obstacle(self):
+            raise ModelError(f"principle: {acts!r} does not apply to {self.name!r}: {why}")
         if not _by_value:
             return
         thermo.check(self)
@@ -164,6 +166,14 @@ class System:
     def velocities(self) -> tuple[Velocity, ...]:
         """The velocities, in the order of the coordinates."""
         return tuple(q.dot for q in self.coordinates)
+
+    @property
+    def multipliers(self) -> tuple[Multiplier, ...]:
+        """The symbols of the multipliers, one per constraint: run[system.multipliers[0]].
+
+        Where the principle makes them data of the start, they are keys there: start={..., system.multipliers[0]: 0.4}.
+        """
+        return tuple(multiplier(a + 1) for a in range(len(self.constraints)))
 
     @cached_property
     def external_force(self) -> tuple[Expr, ...]:

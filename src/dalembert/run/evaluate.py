@@ -8,23 +8,28 @@ import numpy as np
 
 from ..errors import StartError
 from ..model.bodies.assembly import system_of
-from ..model.coordinates import Coordinate, Entropy
+from ..model.coordinates import Coordinate, Entropy, Multiplier
 from ..model.system import System
 from ..theory.motion import state_maps as maps
 from ..theory.motion.energies import energy
-from ..theory.motion.lagrange import entropy_rates, jacobi_integral, mass_matrix, multipliers
+from ..theory.motion.lagrange import entropy_rates, jacobi_integral, mass_matrix
 from .start import resolve_start
 from .values import Array, Values, columns, parameter_values, point_map
 
 
 @dataclass(frozen=True)
 class Evaluation:
-    """The values of the equations at one state."""
+    """The values of the equations at one state.
+
+    multipliers:       one per constraint; those that are part of the state as they were given
+    multiplier_rates:  the rates of these
+    """
 
     system: System
     velocities: dict[Coordinate, float]
     accelerations: dict[Coordinate, float]
     multipliers: tuple[float, ...]
+    multiplier_rates: dict[Multiplier, float]
     reactions: dict[Coordinate, float]
     momenta: dict[Coordinate, float]
     energy: float
@@ -35,8 +40,9 @@ class Evaluation:
 
     def __str__(self) -> str:
         lines = [f"{q.ddot} = {a:.12g}" for q, a in self.accelerations.items()]
-        found = zip(multipliers(self.system), self.multipliers, strict=True)
-        lines += [f"{symbol} = {value:.12g}" for symbol, value in found]
+        found = zip(self.system.multipliers, self.multipliers, strict=True)
+        lines += [f"{m} = {value:.12g}" for m, value in found if m not in self.multiplier_rates]
+        lines += [f"{m.dot} = {rate:.12g}" for m, rate in self.multiplier_rates.items()]
         lines += [f"{S.dot} = {rate:.12g}" for S, rate in self.entropy_rates.items()]
         return "\n".join([*lines, f"energy = {self.energy:.12g}"])
 
@@ -59,9 +65,8 @@ def evaluate(system: System, *, at: Values, parameters: Values | None = None) ->
     if start.lanes is not None or start.kind != "velocity":
         raise StartError("evaluate: give one state, as position and velocity or position and momentum.")
     q, n = system.coordinates, len(system.coordinates)
-    point = np.column_stack([start.q, start.second, start.entropies, [start.time]])
-    moving = np.column_stack([start.state, [start.time]])
-    motion, status = point_map(maps.reaction_map(system))(moving, rows)
+    point = np.column_stack([start.state, [start.time]])
+    motion, status = point_map(maps.reaction_map(system))(point, rows)
     if status[0]:
         raise StartError(
             "evaluate: the accelerations are not determined at this state: the matrix of masses and constraints is singular, "
@@ -71,11 +76,14 @@ def evaluate(system: System, *, at: Values, parameters: Values | None = None) ->
     table = point_map(maps.quantity_map(system, {"energy": energy(system), "h": jacobi_integral(system), **entries}))(
         point, rows
     )[0][0]
-    rates = zip(system.entropies, system.temperatures, entropy_rates(system), strict=True)
-    laws = {name: e for S, T, rate in rates for name, e in ((f"{S}, temperature", T), (S.dot.name, rate))}
+    warming = zip(system.entropies, system.temperatures, entropy_rates(system), strict=True)
+    laws = {name: e for S, T, rate in warming for name, e in ((f"{S}, temperature", T), (S.dot.name, rate))}
     warm = point_map(maps.quantity_map(system, laws))(point, rows)[0][0].tolist() if laws else []
     momenta = point_map(maps.momentum_map(system))(point, rows)[0][0]
-    last = n + len(system.constraints)
+    held, last = tuple(system.principle.carried(system)), n + len(system.constraints)
+    rates = point_map(maps.flow_map(system))(point, rows)[0][0, -len(held) :].tolist() if held else []
+    given = dict(zip(held, start.rest[0, len(system.entropies) :].tolist(), strict=True))
+    found = dict(zip(system.multipliers, motion[0, n:last].tolist(), strict=True)) | given
     rest, *factors = motion[0, last:].reshape(-1, n)
     reactions = motion[0, n:last] @ np.reshape(factors, (last - n, n)) + rest
     for quantity, value in {"energy": table[0], "momentum": momenta, "temperature": warm[::2]}.items():
@@ -87,7 +95,8 @@ def evaluate(system: System, *, at: Values, parameters: Values | None = None) ->
         system=system,
         velocities=dict(zip(q, start.second[0].tolist(), strict=True)),
         accelerations=dict(zip(q, motion[0, :n].tolist(), strict=True)),
-        multipliers=tuple(motion[0, n:last].tolist()),
+        multipliers=tuple(found.values()),
+        multiplier_rates=dict(zip(held, rates, strict=True)),
         reactions=dict(zip(q, reactions.tolist(), strict=True)),
         momenta=dict(zip(q, momenta.tolist(), strict=True)),
         energy=float(table[0]),

@@ -213,9 +213,10 @@ class Stretches:
     def anew(self, lane: int, point: Array) -> Array:
         """The carry at a point, as at the start of a motion."""
         moving = self.states.moving
-        place, velocity, warm = point[:, : moving.start], point[:, moving], point[:, moving.stop : -1]
+        place, velocity, rest = point[:, : moving.start], point[:, moving], point[:, moving.stop : -1]
+        warm, held = np.split(rest, [len(self.system.entropies)], axis=1)
         self.states.beside[lane] = velocity[0]
-        start = Start("velocity", float(point[0, -1]), place, velocity, None, warm)
+        start = Start("velocity", float(point[0, -1]), place, velocity, None, warm, None, held)
         carry: Array = self.plan.first_carry(self.stepper, start, self.rows[[lane]])[0]
         return carry
 
@@ -347,9 +348,11 @@ class Walk:
         q, part = self.whole.system.coordinates, self.whole.states.moving
         here = dict(zip(numbers(q), map(float, point[: part.start]), strict=True))
         moving = dict(zip((c.name for c in q), map(float, point[part]), strict=True))
-        warm = dict(zip([S.name for S in self.whole.system.entropies], map(float, point[part.stop : -1]), strict=True))
+        S, held = self.whole.system.entropies, self.whole.system.principle.carried(self.whole.system)
+        warm = dict(zip([s.name for s in S], map(float, point[part.stop : part.stop + len(S)]), strict=True))
+        others = dict(zip([m.name for m in held], map(float, point[part.stop + len(S) : -1]), strict=True))
         changed, when = bool(event.changes), float(point[-1])
-        self.whole.crossings.append(Crossing(event.name, when, self.lane, here, moving, changed, warm, self.k))
+        self.whole.crossings.append(Crossing(event.name, when, self.lane, here, moving, changed, warm, self.k, others))
 
 
 def _crosses(side: Array, after: Array, direction: Array) -> Array:

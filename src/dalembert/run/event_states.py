@@ -26,7 +26,7 @@ ADMISSIBLE = 1e-9
 
 
 class States:
-    """States (q, v, S, t) of the lanes of a run with events, one row each.
+    """States (q, v, S, mu, t) of the lanes of a run with events, one row each; mu are multipliers in the state.
 
     rows are the parameters of the lanes; nodes of a method hold momenta or velocities, and momenta of an impulsive method
     are projected.
@@ -39,6 +39,7 @@ class States:
         self._values = point_map(maps.quantity_map(system, values))
         self._rates = point_map(maps.rate_map(system, values))
         self._momenta, self._project = momenta, impulsive and bool(system.constraints)
+        self._carried = len(system.principle.carried(system))
         self.beside = np.zeros((len(rows), len(system.coordinates)))  # the last velocity found in each lane
         self._admissible = point_map(maps.admissible_map(system)) if system.constraints else None
         whole = {k: _after(system, e) for k, e in enumerate(events) if e.changes}
@@ -47,13 +48,16 @@ class States:
     def at(self, lane: int, nodes: Array, times: Array, near: Array | None = None) -> Array:
         """The states at some nodes; `near` are velocities on the branch of the motion, by default the last ones found."""
         N, end = self.moving.start, self.moving.stop
-        q, second, S = np.split(nodes[:, : end + len(self.system.entropies)], [N, end], axis=1)
+        warm = end + len(self.system.entropies)
+        q, second, S, held = np.split(nodes[:, : warm + self._carried], [N, end, warm], axis=1)
         if self._momenta:
-            beside = self.beside[[lane]] if near is None else near
-            at = np.column_stack([q, second, S, times])
+            beside, p = self.beside[[lane]] if near is None else near, second
+            at = np.column_stack([q, p, S, times])
             second = velocities(self.system, at, self.rows[[lane]], self._project, beside)
+            if self._carried:
+                held = self._at(maps.carried_map(self.system), lane, np.column_stack([q, second, S, p, times]))
         self.beside[lane] = np.where(np.isfinite(second[-1]), second[-1], self.beside[lane])
-        return np.column_stack([q, second, S, times])
+        return np.column_stack([q, second, S, held, times])
 
     def values(self, lane: int, states: Array) -> Array:
         """The values of all events at some states."""
@@ -88,7 +92,7 @@ class States:
     def changed(self, lane: int, state: Array, event: int) -> Array | None:
         """The state after the action of an event; None if that is off the constraints."""
         after = state.copy()
-        after[:, : self.moving.stop] = self._changed[event](state, self.rows[[lane]])[0]
+        after[:, :-1] = self._changed[event](state, self.rows[[lane]])[0]
         if not self.system.constraints or not np.isfinite(after).all():
             return after
         return self._completed(lane, state, after, self.events[event])
@@ -104,7 +108,8 @@ class States:
         if self._near(lane, before, after, nearest, any(s in q for s in event.changes)):
             return nearest
         lines_only(self.system, "an action that leaves the constraints")
-        given = dict(zip((*q, *v, *S, time), after[0], strict=True))
+        held = self.system.principle.carried(self.system)
+        given = dict(zip((*q, *v, *S, *held, time), after[0], strict=True))
         named = {s: x for s, x in given.items() if s not in v or s in event.changes}
         try:
             start = resolve_start(self.system, named, {}, self.rows[[lane]])
@@ -131,10 +136,11 @@ class States:
 
 
 def _after(system: System, event: Event) -> dict[str, Any]:
-    """The state after the action of an event: numbers of the position, then velocities."""
+    """The state after the action of an event: numbers of the position, velocities, entropies, multipliers."""
     held = {f.name: f.numbers for f in factors(system.coordinates)}
     kept = {name: event.changes.get(q, fast(name)) for q, names in _owned(system, held) for name in names}
-    return kept | {v.name: event.changes.get(v, v) for v in system.velocities}
+    others = (*system.velocities, *system.entropies, *system.principle.carried(system))
+    return kept | {s.name: event.changes.get(s, s) for s in others}
 
 
 def _owned(system: System, held: dict[str, Any]) -> list[tuple[Any, Any]]:

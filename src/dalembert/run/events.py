@@ -59,12 +59,14 @@ class Event:
 
     def check(self, system: System) -> None:
         """Every symbol must belong to the system."""
-        changeable = {*(q for q in system.factors if isinstance(q, Coordinate)), *system.velocities}
-        known = {*position_symbols(system.coordinates), *system.velocities, *system.entropies}
+        held = system.principle.carried(system)
+        changeable = {*(q for q in system.factors if isinstance(q, Coordinate)), *system.velocities, *held}
+        known = {*position_symbols(system.coordinates), *system.velocities, *system.entropies, *held}
         checks.symbols(self.expression, known, "event")
         for key, value in self.changes.items():
             if key not in changeable:
                 names = ", ".join(str(s) for s in (*system.factors, *system.velocities) if s in changeable)
+                names += "".join(f", {m.key}" for m in held)
                 raise ModelError(
                     f"event: the action changes {key!r}. Expected one of the symbols {names}, without quotes."
                 )
@@ -109,9 +111,11 @@ class Crossing:
     entropies: dict[str, float] = field(default_factory=dict)
     step: int = -1
     """The number of the node at the beginning of the step in which it occurred."""
+    multipliers: dict[str, float] = field(default_factory=dict)
+    """Those that are part of the state."""
 
     @property
     def start(self) -> dict[str, float]:
         """The state there as a start: simulate(system, method, start=run.events[-1].start, ...)."""
         moving = {f"{name}.dot": v for name, v in self.velocities.items()}
-        return {**self.positions, **moving, **self.entropies, time.name: self.time}
+        return {**self.positions, **moving, **self.entropies, **self.multipliers, time.name: self.time}

@@ -39,7 +39,7 @@ CONDITION = 1e30
 """Largest ratio of velocities to momenta over diagonal masses: a matrix that is accepted as regular is not worse
 conditioned."""
 
-_COMPUTED = ("_positions", "_velocities", "_momenta", "_multipliers", "_entropies")
+_COMPUTED = ("_positions", "_velocities", "_momenta", "_multipliers", "_entropies", "_carried")
 """Arrays that a run computes from its records and caches."""
 
 
@@ -78,6 +78,7 @@ def _is_seen_finite(run: Trajectory, system: System) -> bool:
         or method.adaptive
         or not recorded
         or has_branches(system)
+        or system.principle.carried(system)
         or run.codes[:, 0].any()
         or not len(run)
     ):

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
-from sympy import Symbol
 
 from ..errors import StartError
-from ..model.coordinates import Coordinate, Direction, Entropy, time
+from ..model.coordinates import Coordinate, Direction, Entropy, Multiplier, time
 from ..model.group import Components
 from ..model.space import groups, numbers
 from ..numbers import reals
@@ -37,10 +37,14 @@ class Start:
     """One column per multiplier that is part of the state; None in systems that have none."""
 
     @property
+    def rest(self) -> Array:
+        """What else the state holds, as columns: entropies, then multipliers."""
+        return self.entropies if self.carried is None else np.column_stack([self.entropies, self.carried])
+
+    @property
     def state(self) -> Array:
         """The start as columns: positions, `second`, entropies, multipliers."""
-        parts = (self.q, self.second, self.entropies, self.carried)
-        return np.column_stack([part for part in parts if part is not None])
+        return np.column_stack([self.q, self.second, self.rest])
 
 
 def read_start(
@@ -51,7 +55,7 @@ def read_start(
     usual: Kind = "velocity",
     entropies: Sequence[Entropy] = (),
     branches: bool = False,
-    carried: Sequence[Symbol] = (),
+    carried: Sequence[Multiplier] = (),
 ) -> tuple[Start, list[int]]:
     """The start in a dictionary; also which velocities it leaves out, at most `fixed` of them.
 
@@ -60,6 +64,7 @@ def read_start(
     """
     keys = [s for q in coordinates for s in (q, q.dot, q.momentum, q.at(0), q.at(1))]
     given, turned = _groups(coordinates, given)
+    _check_multipliers(carried, given)
     _check_keys(coordinates, [*entropies, *carried], given)
     found = by_name(given, [*keys, *entropies, *carried, time], "start") | turned
     t0 = found.pop(time.name, np.zeros(()))
@@ -89,19 +94,11 @@ def read_start(
     if absent or len(lacking) > (fixed if kind == "velocity" else 0):
         raise StartError(_incomplete(coordinates, absent, lacking, kind, fixed))
     filled = found | {n: np.array(np.nan) for n in lacking}
-    warm = [S.name for S in entropies]
-    if cold := [n for n in warm if n not in found]:
-        example = ", ".join(f"{n}: ..." for n in cold)
-        raise StartError(f"start: no value for the entropy {', '.join(cold)}. Add start={{{example}}}.")
-    if free := [str(m) for m in carried if m.name not in found]:
-        example = ", ".join(f"{n}: ..." for n in free)
-        raise StartError(
-            f"start: no value for {', '.join(free)}, which has a motion of its own. Add start={{{example}}}."
-        )
+    _check_rest(found, entropies, carried)
     begun = columns(filled, first, count), columns(filled, second, count)
     near = columns(beside, speeds, count) if both else None
     held = columns(filled, [m.name for m in carried], count) if carried else None
-    start = Start(kind, float(t0), *begun, count, columns(filled, warm, count), near, held)
+    start = Start(kind, float(t0), *begun, count, columns(filled, [S.name for S in entropies], count), near, held)
     return start, [second.index(n) for n in lacking]
 
 
@@ -141,6 +138,30 @@ def _check_keys(coordinates: Sequence[Coordinate], entropies: Sequence[Entropy],
         if name not in known and name not in parts and not name.endswith((".at(0)", ".at(1)")):
             vectors = [name for R in turning for name in (R.name, *(vector.name for vector in R.vectors))]
             raise StartError(f"start: {name[:120]} is unknown here. Expected one of {', '.join(vectors + known)}.")
+
+
+def _check_rest(found: Mapping[str, Array], entropies: Sequence[Entropy], carried: Sequence[Multiplier]) -> None:
+    """Refuse a start without a value for an entropy or for a multiplier of the state."""
+    if cold := [S.name for S in entropies if S.name not in found]:
+        example = ", ".join(f"{n}: ..." for n in cold)
+        raise StartError(f"start: no value for the entropy {', '.join(cold)}. Add start={{{example}}}.")
+    if free := [m for m in carried if m.name not in found]:
+        example = ", ".join(f"{m.key}: ..." for m in free)
+        told = "a multiplier that is" if len(free) == 1 else "multipliers that are"
+        names = ", ".join(map(str, free))
+        raise StartError(f"start: no value for {names}, {told} part of the state. Add start={{{example}}}.")
+
+
+def _check_multipliers(carried: Sequence[Multiplier], given: Values) -> None:
+    """Refuse multipliers that are no data of the start."""
+    known = {m.name for m in carried}
+    for key in given if isinstance(given, Mapping) else ():
+        name = getattr(key, "name", str(key))
+        if name not in known and re.fullmatch(r"multiplier\.\d+", name):
+            raise StartError(
+                f"start: {Multiplier(name)} is given, and it follows from the rest of the start here. Leave it out; "
+                f"run.multipliers has its values."
+            )
 
 
 def _components(vector: Components, given: Any) -> dict[str, Array]:

@@ -97,13 +97,17 @@ def _beyond_folds(run: Trajectory, system: System) -> Array:
     project, N = bool(system.constraints), run.table("position").shape[-1]
     end = N + len(system.coordinates)
     times = np.broadcast_to(run.time[None, :, None], (*run.table("position").shape[:2], 1))
-    state = np.concatenate([run.table("position"), run.table("velocity"), run.table("entropy"), times], axis=2)
+    held = [system.multipliers.index(m) for m in system.principle.carried(system)]
+    tables = run.table("position"), run.table("velocity"), run.table("entropy"), times
+    state = np.concatenate([*tables, run.table("multiplier")[..., held]], axis=2)
+    known = sum(table.shape[-1] for table in tables)
     beyond = np.zeros(state.shape[:2], dtype=bool)
 
     def side(at: Array, row: Array) -> Array:
-        points = np.column_stack([at[:, :N], np.zeros((len(at), end - N)), at[:, end:]])
+        points = np.column_stack([at[:, :N], np.zeros((len(at), end - N)), at[:, end:known]])
         search = Search(system, points, row, project)
         z = np.column_stack([at[:, N:end], np.zeros((len(at), search.size - (end - N)))])
+        z[:, [end - N + a for a in held]] = at[:, known:]
         return sides(search.look(np.arange(len(at)), z)[2])
 
     for lane, row in enumerate(run.parameter_rows[:, None, :]):

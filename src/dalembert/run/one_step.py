@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from sympy import Symbol
 
+from ..discrete.equations import carried
 from ..discrete.flow import pair_map
 from ..discrete.system import DiscreteSystem
 from ..display import Part, Shown, Table
@@ -153,4 +154,5 @@ def symbols_of(stepmap: StepMap, system: System | DiscreteSystem) -> tuple[Symbo
 def state_symbols(system: System | DiscreteSystem) -> list[Symbol]:
     """The symbols that a state can contain."""
     places = [s for c in system.coordinates for s in (c, c.dot, c.momentum, c.at(0), c.at(1))]
-    return [*places, *system.entropies, time]
+    held = system.principle.carried(system) if isinstance(system, System) else carried(system)
+    return [*places, *system.entropies, *held, time]

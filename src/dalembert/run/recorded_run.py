@@ -133,7 +133,20 @@ class RecordedRun:
         system = self.system
         project = bool(system.constraints) and (self.method is None or self.method.impulsive)
         found = velocities_of(self, system, project)
-        return self._where_constraints_are_lost(found) if project else found
+        return self._where_constraints_are_lost(found) if project and not self._held else found
+
+    @cached_property
+    def _held(self) -> list[str]:
+        """The names of the multipliers that the principle of the system carries in the state."""
+        return [m.name for m in self.system.principle.carried(self.system)] if isinstance(self.system, System) else []
+
+    @cached_property
+    def _carried(self) -> Array:
+        """These multipliers at the nodes: recorded, or from the momenta."""
+        if not self._held or not self.carries_momenta:
+            return self.columns_named(self._held)
+        assert isinstance(self.system, System)
+        return self.at_points(maps.carried_map(self.system), self._velocities, self.carried_momenta)
 
     @property
     def near_velocities(self) -> Array:
@@ -186,7 +199,7 @@ class RecordedRun:
             assert table is not None
             return table
         if table is None or (self.method is not None and not self.method.node_multipliers):
-            return self.at_points(maps.motion_map(self.system), self._velocities)[..., self._n :]
+            return self._with_carried(self.at_points(maps.motion_map(self.system), self._velocities)[..., self._n :])
         if self.carries_momenta and table.size:
             # No equation of two whole steps holds where the motion began, at the start and after an action; the reaction
             # there is that of the continuous motion.
@@ -197,10 +210,18 @@ class RecordedRun:
             if not self.ends_at_a_node:
                 lane = np.append(lane, np.arange(len(table)))
                 row = np.append(row, np.full(len(table), len(self.time) - 1))
-            state = (table[lane, row] for table in (self._positions, self._velocities, self._entropies))
+            tables = self._positions, self._velocities, self._entropies, self._carried
+            state = (table[lane, row] for table in tables)
             inputs = np.column_stack([*state, self.time[row]])
             motion = point_map(maps.motion_map(self.system))(inputs, self.parameter_rows[lane])[0]
             table[lane, row] = motion[:, self._n :]
+        return self._with_carried(table)
+
+    def _with_carried(self, table: Array) -> Array:
+        """A table of multipliers, with those of the state in their columns."""
+        if self._held and isinstance(self.system, System):
+            names = [m.name for m in self.system.multipliers]
+            table[..., [names.index(name) for name in self._held]] = self._carried
         return table
 
     @property
@@ -246,8 +267,14 @@ class RecordedRun:
         rows = [np.broadcast_to(self.parameters[p.name], len(self.records)) for p in self.system.parameters]
         return np.stack(rows, axis=1) if rows else np.zeros((len(self.records), 0))
 
-    def at_points(self, stepmap: Any, second: Array) -> Array:
-        """Apply a pointwise map (q, second, S, t) -> outputs at all recorded nodes of all lanes."""
+    def at_points(self, stepmap: Any, second: Array, held: Array | None = None) -> Array:
+        """Apply a pointwise map (q, second, S, held, t) -> outputs at all recorded nodes of all lanes.
+
+        `held` are by default the multipliers in the state, if the map takes them.
+        """
+        if held is None:
+            taken = bool(self._held) and set(self._held) <= set(stepmap.state)
+            held = self._carried if taken else second[..., :0]
         compiled, times = point_map(stepmap), len(self.time)
         clock = np.broadcast_to(self.time[None, :, None], (*second.shape[:2], 1))
         result = np.empty((*second.shape[:2], len(stepmap.outputs)))
@@ -255,7 +282,7 @@ class RecordedRun:
             return result
         size = max(1, POINTS // max(times, 1))  # lanes in one call: many at once, but not all of a large ensemble
         for some in (slice(i, i + size) for i in range(0, len(second), size)):
-            parts = [table[some] for table in (self._positions, second, self._entropies, clock)]
+            parts = [table[some] for table in (self._positions, second, self._entropies, held, clock)]
             points = np.concatenate(parts, axis=-1).reshape(-1, sum(p.shape[-1] for p in parts))
             rows = self.parameter_rows[some]
             each = rows if len(rows) == 1 else np.repeat(rows, times, axis=0)

@@ -27,12 +27,13 @@ def solve_reference(plan: Plan, start: Start, held: Interrupts) -> Trajectory:
     assert isinstance(system, System)
     assert isinstance(method, Reference)
     q = system.coordinates
-    names = (*numbers(q), *(c.dot.name for c in q), *(S.name for S in system.entropies))
+    others = (*system.entropies, *system.principle.carried(system))
+    names = (*numbers(q), *(c.dot.name for c in q), *(s.name for s in others))
     records = np.full((len(start.q), len(plan.times), len(names)), np.nan)
     codes = np.zeros((len(start.q), STATUS_WIDTH), dtype=np.int64)
     rows = np.broadcast_to(plan.rows, (len(start.q), plan.rows.shape[1]))
     with Progress(plan.progress, len(start.q)) as shown:
-        for lane, state in enumerate(np.column_stack([start.q, start.second, start.entropies])):
+        for lane, state in enumerate(start.state):
             motion = _Motion(system, method, rows[lane : lane + 1])
             reached, code = motion.solve(state, plan.times, records[lane], held)
             codes[lane, :2] = code, reached * plan.extent.every if code else plan.extent.steps
@@ -79,7 +80,7 @@ class _Motion:
         self.domain = _Domain(system, rows)
 
     def rate(self, t: float, y: Array) -> Array:
-        """The right-hand side: velocities, accelerations, rates of entropies."""
+        """The right-hand side: velocities, accelerations, rates of entropies and multipliers."""
         values, status = self._compiled(np.append(y, t)[None, :], self.rows)
         if status[0] or not np.isfinite(values).all():
             raise Left(int(status[0]) or int(Status.LEFT_DOMAIN))

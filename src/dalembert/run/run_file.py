@@ -299,7 +299,8 @@ def _needed(system: System | DiscreteSystem, columns: Collection[str]) -> list[s
     rates = [c.dot.name for c in q]
     moving = rates if rates[0] in columns and isinstance(system, System) else [c.momentum.name for c in q]
     multipliers = [f"multiplier.{a + 1}" for a in range(len(system.constraints))]
-    own = multipliers if isinstance(system, DiscreteSystem) else []
+    held = [m.name for m in system.principle.carried(system)] if isinstance(system, System) and moving is rates else []
+    own = multipliers if isinstance(system, DiscreteSystem) else held
     return [*numbers(q), *(S.name for S in system.entropies), *moving, *own]
 
 
@@ -325,7 +326,9 @@ def _is_number(given: Any) -> bool:
 
 def _crossing(given: Any, system: System | DiscreteSystem, lanes: int) -> Crossing:
     places, moving = set(numbers(system.coordinates)), {q.name for q in system.coordinates}
-    tables = {"positions": places, "velocities": moving, "entropies": {S.name for S in system.entropies}}
+    held = {m.name for m in system.principle.carried(system)} if isinstance(system, System) else set()
+    warm = {S.name for S in system.entropies}
+    tables = {"positions": places, "velocities": moving, "entropies": warm, "multipliers": held}
     needed, known = {"name", "time", "lane", "positions", "velocities"}, {f.name for f in fields(Crossing)}
     if not isinstance(given, dict) or not needed <= set(given) <= known:
         raise ValueError("it has an event that is none")

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from sympy import Float
 
+from ..discrete.equations import carried
 from ..discrete.system import DiscreteSystem
 from ..engine.arguments import Lanes
 from ..engine.kernels import STATUS_WIDTH, carry_width
@@ -142,7 +143,9 @@ def _start(system: System | DiscreteSystem, given: Any, values: dict[str, Array]
         return resolve_start(system, given, values, rows)
     made = system.system
     branches = made is None or has_branches(made)
-    begun = read_start(system.coordinates, given, values, 0, "two positions", system.entropies, branches)[0]
+    pairs = any(getattr(key, "name", str(key)).endswith(".at(1)") for key in given)
+    held = carried(system) if pairs else ()  # momenta determine them
+    begun = read_start(system.coordinates, given, values, 0, "two positions", system.entropies, branches, held)[0]
     if begun.kind == "velocity":
         x = system.coordinates[0]
         raise StartError(
@@ -159,7 +162,7 @@ def _fresh(plan: Plan, start: Start, events: Sequence[Event]) -> Job:
     """A run from its start."""
     if isinstance(plan.method, Reference):
         plan.one_position(start)
-        check_fits(plan, len(start.q), 2 * start.q.shape[1] + start.entropies.shape[1])
+        check_fits(plan, len(start.q), start.state.shape[1])
         return lambda held: _checked_throughout(solve_reference(plan, start, held))
     carry = plan.first_carry(plan.stepper(), start, plan.rows)
     codes = np.zeros((len(carry), STATUS_WIDTH), dtype=np.int64)
@@ -297,10 +300,10 @@ def _continued(
     begin = int(earlier.codes[going, 1].max())
     values, lanes, extent = dict(earlier.parameters), earlier.lanes, asked.extent(earlier.t0, begin)
     plan = Plan(system, method, extent, values, lanes, asked.progress, earlier.search)
-    carried, needed = earlier.carry.shape[1], carry_width(plan.stepper().stepmap)
-    if carried != needed:
+    held, needed = earlier.carry.shape[1], carry_width(plan.stepper().stepmap)
+    if held != needed:
         raise StartError(
-            f"start: the earlier run carries {carried} numbers from step to step, and a step here needs {needed}: it was "
+            f"start: the earlier run carries {held} numbers from step to step, and a step here needs {needed}: it was "
             f"computed by an earlier version or by something else. Start from a state."
         )
     numbers = parameter_values({p.name: given[p.name] for p in own if p.name in given}, own)

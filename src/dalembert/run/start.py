@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..discrete.equations import interior_residual, interior_unknowns, momentum_minus, step_velocity
+from ..discrete.equations import carried, interior_residual, interior_unknowns, momentum_minus, step_velocity
 from ..discrete.flow import beginnings
 from ..discrete.system import DiscreteSystem
 from ..errors import StartError
@@ -69,7 +69,7 @@ def of_momenta(system: System, start: Start, rows: Array, branches: bool) -> Arr
     points = _points(start)
     if not branches:
         found = velocities(system, points, rows, False)
-        whole = np.column_stack([start.q, found, start.entropies, _times(start)])
+        whole = np.column_stack([start.q, found, start.rest, _times(start)])
         back = point_map(maps.momentum_map(system))(whole, rows)[0]
         n = len(system.coordinates)
         mass = np.abs(point_map(maps.mass_map(system))(whole, rows)[0]).reshape(-1, n, n)
@@ -123,8 +123,10 @@ def _times(start: Start) -> Array:
 
 
 def _points(start: Start) -> Array:
-    second = np.nan_to_num(start.second) if start.kind == "velocity" else start.second
-    return np.column_stack([start.q, second, start.entropies, _times(start)])
+    """The start as inputs of a map: with velocities, or with momenta, which multipliers are no inputs beside."""
+    if start.kind == "velocity":
+        return np.column_stack([start.q, np.nan_to_num(start.second), start.rest, _times(start)])
+    return np.column_stack([start.q, start.second, start.entropies, _times(start)])
 
 
 def _admissible(system: System, start: Start, missing: list[int], rows: Array) -> Array:
@@ -272,7 +274,8 @@ def check_first_node(system: DiscreteSystem, start: Start, rows: Array, h: float
 def two_position_momenta(system: DiscreteSystem, start: Start, rows: Array, h: float) -> Array:
     """p_0 of a motion through two given positions, which must satisfy the discrete constraints."""
     q, S = system.coordinates, system.entropies
-    inputs = [*(c.at(0).name for c in q), *(c.at(1).name for c in q), *(s.at(0).name for s in S), time.name]
+    held = [m.name for m in carried(system)]
+    inputs = [*(c.at(0).name for c in q), *(c.at(1).name for c in q), *(s.at(0).name for s in S), *held, time.name]
     outputs = {c.momentum.name: p for c, p in zip(q, momentum_minus(system), strict=True)}
     m = len(system.constraints)
     outputs |= {f"constraint.{a + 1}": chi for a, chi in enumerate(system.constraints)}
@@ -289,7 +292,7 @@ def two_position_momenta(system: DiscreteSystem, start: Start, rows: Array, h: f
         laws = tuple(substitute(law, rates) for law in system.entropy_laws)
         blocks.append(Block(tuple(step_velocity(s).name for s in S), laws))
     table, _ = point_map(pointwise(f"{system.name}, first step", inputs, names, outputs, blocks))(
-        np.column_stack([start.q, start.second, start.entropies, _times(start)]), rows, h=h, t=start.time
+        np.column_stack([start.state, _times(start)]), rows, h=h, t=start.time
     )
     off, terms, size = (np.abs(table[:, len(q) + k * m : len(q) + (k + 1) * m]) for k in range(3))
     if off.size and not (off <= OFF * terms + ROUNDED * size).all():

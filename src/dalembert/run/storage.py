@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 import numpy as np
 
 from ..discrete.system import DiscreteSystem
-from ..errors import StartError, told
+from ..errors import ModelError, StartError, told
 from ..methods import REGISTRY
 from ..methods.base import Method
 from ..model.coordinates import Direction
@@ -92,7 +92,7 @@ def _provenance(run: Trajectory) -> dict[str, Any]:
         "t0": float(run.t0),
         "first_step": run.begin,
         "lanes": -1 if run.lanes is None else run.lanes,
-        "model": _model(run.system),
+        "model": _model(run.system, strict=False),
         "model_kind": type(run.system).__name__,
         "columns": json.dumps(run.columns),
         "parameters": json.dumps({k: np.asarray(v).tolist() for k, v in run.parameters.items()}),
@@ -103,8 +103,14 @@ def _provenance(run: Trajectory) -> dict[str, Any]:
     }
 
 
-def _model(system: System | DiscreteSystem) -> str:
-    text: str = MODELS[type(system).__name__].dumps(system)
+def _model(system: System | DiscreteSystem, strict: bool = True) -> str:
+    """The system as text; empty, or an error where `strict`, for one that files cannot hold."""
+    try:
+        text: str = MODELS[type(system).__name__].dumps(system)
+    except ModelError:
+        if strict:
+            raise
+        return ""
     return text
 
 
@@ -146,6 +152,7 @@ def checked_target(path: str | Path) -> Path:
 def save(run: Trajectory, path: str | Path) -> Path:
     """Write a NetCDF file atomically, so that an earlier file of the name is never lost."""
     target = checked_target(path)
+    _model(run.system)
     variables = _variables(run.dataset)
     # Whole numbers as text, since the file has no 64-bit integers.
     given = {**run.dataset.attrs, "format": FORMAT}

@@ -61,7 +61,7 @@ class Trajectory(RecordedRun):
 
         system = self._stated("has no velocities; compute from its positions and momenta instead")
         places = position_symbols(system.coordinates)
-        known = {*places, *system.velocities, *system.entropies, *system.parameters}
+        known = {*places, *system.velocities, *system.entropies, *system.parameters, *system.principle.carried(system)}
         if isinstance(expression, str):
             if expression not in {time.name, *(s.name for s in known)}:
                 raise ModelError(
@@ -102,7 +102,10 @@ class Trajectory(RecordedRun):
 
     @property
     def multipliers(self) -> Array:
-        """The multipliers, last axis: one per constraint; multiplier times one-form is the reaction force."""
+        """The multipliers, last axis: one per constraint; multiplier times one-form is the reaction force.
+
+        Where the principle makes them part of the state, they are those of the state.
+        """
         return self.by_lane(self.table("multiplier"))
 
     @property

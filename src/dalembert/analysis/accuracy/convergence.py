@@ -180,7 +180,8 @@ def _reference(system: System, start: Values, parameters: Values | None, rtol: f
     def solution(times: Array) -> dict[Any, Array]:
         method, h = Reference(rtol=rtol), float(times[1] - times[0])
         run = simulate(system, method, h=h, steps=len(times) - 1, start=start, parameters=parameters, progress=False)
-        return {s: run[s] for q in system.coordinates for s in (q, q.dot)} | {S: run[S] for S in system.entropies}
+        others = (*system.entropies, *system.principle.carried(system))
+        return {s: run[s] for q in system.coordinates for s in (q, q.dot)} | {s: run[s] for s in others}
 
     return solution
 
@@ -233,7 +234,8 @@ def _errors(run: Trajectory, known: Mapping[Any, Any]) -> dict[str, tuple[float,
         )
     pairs: dict[str, list[tuple[Array, Array]]] = {"q": [(run[name], values[name]) for name in q]}
     if all(name in values for name in v):
-        points = np.column_stack([values[name] for name in (*q, *v, *S)] + [run.time])
+        held = [values.get(m.name, 0 * run.time) for m in system.principle.carried(system)]  # p and E are without them
+        points = np.column_stack([*(values[name] for name in (*q, *v, *S)), *held, run.time])
         rows = run.parameter_rows
         p = point_map(maps.momentum_map(system))(points, rows)[0]
         E = point_map(maps.quantity_map(system, {"quantity": energy(system)}))(points, rows)[0][:, 0]

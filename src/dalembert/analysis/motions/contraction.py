@@ -14,6 +14,7 @@ import numpy as np
 from ...display import Part, Shown, Table
 from ...errors import ModelError
 from ...methods.stepping import Stepping
+from ...model.principle import reactions_by_forms
 from ...model.system import System
 from ...run.trajectory import Trajectory
 from ...run.values import Array
@@ -119,6 +120,8 @@ def _legendre(run: Trajectory, system: System) -> Array:
 
 
 def _check(run: Trajectory) -> None:
+    if isinstance(run, Trajectory):
+        reactions_by_forms(run.system, "contraction")
     if isinstance(run, Trajectory) and run.system.constraints:
         raise ModelError(
             f"contraction: {run.system.name!r} has constraints, so that (q, p) is not its phase space. Write it in free "

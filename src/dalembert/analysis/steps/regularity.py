@@ -34,6 +34,7 @@ from ...errors import MethodError, StartError
 from ...methods.reference import Reference
 from ...methods.stepping import Stepping
 from ...model.coordinates import step, time
+from ...model.principle import reactions_by_forms
 from ...model.space import lines_only
 from ...model.system import System
 from ...run.plan import seed
@@ -147,7 +148,9 @@ def regularity(
     nearest to one.
     """
     if isinstance(given, DiscreteSystem | Trajectory):
-        lines_only(given if isinstance(given, DiscreteSystem) else given.system, "regularity")
+        system = given if isinstance(given, DiscreteSystem) else given.system
+        lines_only(system, "regularity")
+        reactions_by_forms(system, "regularity")
     if isinstance(given, DiscreteSystem):
         return _at_pair(given, at, h, parameters, tolerance)
     if not isinstance(given, Trajectory) or isinstance(given.method, Reference):

@@ -13,8 +13,9 @@ from ...model.constraints import Constraint
 from ...model.coordinates import Direction, time
 from ...model.space import frame, groups, in_numbers, slopes
 from ...model.system import System
-from ...symbolic import Fast, fast
+from ...symbolic import Fast, fast, gradient, total
 from ..motion.energies import meaning
+from ..motion.frames import hamel_residual
 from ..motion.lagrange import jacobi_integral, momenta, readable
 
 
@@ -34,16 +35,51 @@ class Integral(Shown):
 
 def energy_integral(system: System) -> Integral:
     """The Jacobi integral, named energy where it is the energy, with the reason why it is conserved or not."""
-    causes = _causes(system)
+    causes, extra = _causes(system), _of_multipliers(system)
+    if not vanishes(extra):
+        why = (
+            "; ".join(causes) or f"neither the Lagrangian nor a constraint depends on time, under {system.principle!r}"
+        )
+        whole = readable(jacobi_integral(system) + extra, system)
+        return Integral(f"{meaning(system).name} with multipliers", whole, not causes, why)
     idle = " and reactions do no work" if system.constraints else ""
     warms = "; what friction takes from the motion becomes internal energy" if any(map(any, system.friction)) else ""
     reason = "; ".join(causes) or f"the Lagrangian does not depend on time{idle}{warms}"
     return Integral(meaning(system).name, readable(jacobi_integral(system), system), not causes, reason)
 
 
+def _of_multipliers(system: System) -> Fast:
+    """What multipliers in the state add to the Jacobi integral: mu_a (dchi_a/dv . v - chi_a), where chi_a = 0."""
+    extra = fast(system.principle.lagrangian(system)) - fast(system.lagrangian)
+    p = gradient(extra, system.velocities)
+    return total([-extra, *(a * fast(v) for a, v in zip(p, system.velocities, strict=True))]).expand()
+
+
+def by_forms(system: System) -> list[int]:
+    """The numbers of the constraints whose reaction is a multiplier times a one-form."""
+    held = system.principle.carried(system)
+    return [a for a, m in enumerate(system.multipliers) if m not in held]
+
+
+def is_extremal(system: System) -> bool:
+    """Whether multipliers in the state act as the principle's function of (q, v, t) says: minus its Lagrange derivative,
+    that of L aside. Then symmetries of this function make momenta conserved.
+    """
+    principle, held = system.principle, system.principle.carried(system)
+    extra = fast(principle.lagrangian(system)) - fast(system.lagrangian)
+    pairs = zip(system.multipliers, principle.unknowns(system), strict=True)
+    others = principle.impulse(system, [fast(0) if m in held else u for m, u in pairs])
+    acting = zip(
+        principle.reaction(system), hamel_residual(extra, frame(system.coordinates), carried=held), others, strict=True
+    )
+    return all(vanishes(r + e - f) for r, e, f in acting)
+
+
 def _causes(system: System) -> list[str]:
     """What changes the Jacobi integral."""
-    causes = []
+    causes, held = [], bool(system.principle.carried(system))
+    if held and not all(vanishes(c.expression.diff(time)) for c in system.kinematic):
+        causes.append("a constraint depends on time")
     if not vanishes(system.lagrangian.diff(time)):
         parts = {"kinetic energy": system.kinetic, "potential": system.potential}
         guilty = [k for k, e in parts.items() if e is not None and not vanishes(e.diff(time))]
@@ -55,9 +91,11 @@ def _causes(system: System) -> list[str]:
         causes.append("friction takes energy away" if dissipates else "the forces do work")
     if not vanishes(system.heat_received):
         causes.append("heat comes from outside")
-    if not all(reaction_is_idle(c, system) for c in system.constraints):
+    if not all(reaction_is_idle(system.constraints[a], system) for a in by_forms(system)):
         causes.append("the reaction of a constraint does work (the constraint moves)")
-    if not system.is_ideal:
+    if held and not is_extremal(system):
+        causes.append(f"reactions work as {system.principle!r} says")
+    elif not system.is_ideal and not held:
         causes.append("the variations are not those of the constraints, so reactions do work")
     return causes
 
@@ -81,34 +119,45 @@ def cyclic_momenta(system: System) -> list[Integral]:
 
     For a rotation the components in the body and those in space are checked.
     """
-    found, p, own = [], momenta(system), {g.name: g for g in groups(system.coordinates)}
+    found, p, own = [], _momenta(system), {g.name: g for g in groups(system.coordinates)}
+    if system.principle.carried(system) and not is_extremal(system):
+        return []
+    forms = [system.variations[a] for a in by_forms(system)]
     for i, (q, torque) in enumerate(zip(system.coordinates, _torques(system), strict=True)):
-        if vanishes(torque) and all(vanishes(w[i]) for w in system.variations):
+        if vanishes(torque) and all(vanishes(w[i]) for w in forms):
             g = own.get(q.owner) if isinstance(q, Direction) else None
             name = f"momentum of {q}" if g is None else g.body_name(g.directions.index(q))
             why = f"{q} is cyclic" if g is None else "motion in this direction of the body changes nothing"
+            if p[i] != momenta(system)[i]:
+                name, why = f"{name} with multipliers", f"{why}, in the constraints too"
             found.append(Integral(name, readable(p[i], system), True, why))
     return [*found, *_space_momenta(system)]
 
 
+def _momenta(system: System) -> list[Fast]:
+    """The momenta that symmetries conserve: those of the principle's function, dL/dv without multipliers in the state."""
+    return gradient(system.principle.lagrangian(system), system.velocities)
+
+
 def _torques(system: System) -> list[Fast]:
     """What changes each momentum, reactions aside: X_j(L) + c^k_ij w^i p_k + F_j."""
-    own = frame(system.coordinates)
-    acting = zip(own.slopes(system.lagrangian), own.turning(momenta(system)), system.force, strict=True)
+    own, L = frame(system.coordinates), system.principle.lagrangian(system)
+    acting = zip(own.slopes(L), own.turning(_momenta(system)), system.force, strict=True)
     return [d + g + fast(f) for d, g, f in acting]
 
 
 def _space_momenta(system: System) -> list[Integral]:
     """The components R_ij p_j in space: their rates are R_ij (X_j(L) + F_j), reactions aside."""
     found, q = [], system.coordinates
-    acting = [d + fast(f) for d, f in zip(slopes(system.lagrangian, q), system.force, strict=True)]
-    p = momenta(system)
+    L, p = system.principle.lagrangian(system), _momenta(system)
+    acting = [d + fast(f) for d, f in zip(slopes(L, q), system.force, strict=True)]
     for g in groups(q):
         at = [q.index(d) for d in g.directions]
-        rates = [acting, *([fast(a) for a in w] for w in system.variations)]
+        rates = [acting, *([fast(a) for a in system.variations[b]] for b in by_forms(system))]
         changes = [g.in_space([rate[k] for k in at]) for rate in rates]
         for name, momentum in g.in_space([p[k] for k in at]).items():
             if all(vanishes(in_numbers(change[name], q)) for change in changes):
                 why = "motion in this direction of space changes nothing"
-                found.append(Integral(name, readable(momentum, system), True, why))
+                said = f"{name} with multipliers" if system.principle.carried(system) else name
+                found.append(Integral(said, readable(momentum, system), True, why))
     return found

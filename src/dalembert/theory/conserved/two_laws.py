@@ -21,6 +21,7 @@ from ...display import Part, Shown
 from ...errors import ModelError
 from ...model.coordinates import Entropy, time
 from ...model.heat import conducted
+from ...model.principle import reactions_by_forms
 from ...model.system import System
 from ...symbolic import Fast, fast
 from ..motion.energies import meaning
@@ -107,6 +108,7 @@ class EnergyBalance(Shown):
 def energy_balance(system: System) -> EnergyBalance:
     """The first law of a system: its energy, and every power that changes it."""
     _check(system, "energy_balance")
+    reactions_by_forms(system, "energy_balance")
     slope = -fast(system.lagrangian).diff(fast(time))
     terms = {
         "the work of external forces": external_power(system) - slope,

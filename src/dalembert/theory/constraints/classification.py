@@ -9,7 +9,7 @@ constant, by the dimension that these brackets span (Chow). A constraint set wit
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import sympy
@@ -55,7 +55,9 @@ def classify(
         lines_only(system, "classify")
     given = stated(system, coordinates)
     typed = system.typed if isinstance(system, System) else Typed.of(map(sympy.sympify, system))
+    by_forms = not isinstance(system, System) or system.principle.acts_by_forms(system)
     found = [read_with(_classified(case, budget or Allowance()), typed) for case in cases(given)]
+    found = [c if by_forms else replace(c, is_ideal=False) for c in found]
     return found[0] if len(found) == 1 else Branched(given.name, tuple(given.expressions), tuple(found))
 
 

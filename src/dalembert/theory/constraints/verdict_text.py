@@ -63,7 +63,7 @@ def _numbers(c: Classification) -> Iterator[Part]:
     elif c.reachable is False:
         yield f"motions stay on leaves of dimension {c.configuration_dimension}."
     yield (
-        "the constraints are ideal." if c.is_ideal else "the constraints are not ideal: the variations are not theirs."
+        "the constraints are ideal." if c.is_ideal else "the constraints are not ideal: reactions may do virtual work."
     )
 
 

@@ -21,6 +21,7 @@ from ...model import checks
 from ...model.bodies.assembly import system_of
 from ...model.coordinates import QuasiVelocity, Velocity, time
 from ...model.frame import Frame
+from ...model.principle import reactions_by_forms
 from ...model.system import System
 from ...symbolic import Fast, fast, gradient, substitute, total
 from ..algebra import tidy
@@ -273,6 +274,7 @@ def hamel(system: System, velocities: Mapping[str, Any] | Sequence[Any]) -> Hame
     returned.
     """
     system = system_of(system, "hamel")
+    reactions_by_forms(system, "hamel")
     given, typed = stated(system, velocities)
     frame = frame_of(system, given)
     rates = frame.kinematics

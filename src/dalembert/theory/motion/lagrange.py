@@ -29,8 +29,8 @@ SECONDS = 60
 
 
 def multipliers(system: System) -> tuple[sympy.Symbol, ...]:
-    """The multipliers that the equations of motion determine, one per constraint."""
-    return system.principle.multipliers(system)
+    """What the equations of motion determine besides accelerations, one per constraint: multipliers, or rates of them."""
+    return system.principle.unknowns(system)
 
 
 def symbols(system: System) -> list[sympy.Symbol]:

@@ -1,7 +1,7 @@
 """Quantities of a system at a point of its state space, each as a map the engine can compile.
 
-Inputs are positions, velocities (or momenta), entropies and time, in that order. Maps that depend on multipliers which the
-principle of the system carries in the state take them before time.
+Inputs are positions, velocities, entropies, multipliers that the principle of the system carries in the state, and time, in
+that order; or positions, momenta, entropies and time, since the momenta that methods carry determine such multipliers.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from typing import Any
 from sympy import Symbol
 
 from ...model.coordinates import time
-from ...model.space import moved_symbols, number_rates, numbers, retracted, to_numbers
+from ...model.space import frame, moved_symbols, number_rates, numbers, retracted, to_numbers
 from ...model.system import System
-from ...symbolic import Fast, fast, gradient, magnitude, substitute
+from ...symbolic import Fast, fast, gradient, jacobian, magnitude, substitute, total
 from ...waist.stepmap import Block, StepMap, pointwise
 from .energies import energy
 from .lagrange import (
@@ -26,15 +26,21 @@ from .lagrange import (
     motion_residual,
     multipliers,
     reaction,
-    total_derivative,
     unknowns,
 )
 
 
 def _map(
-    system: System, name: str, by: str, outputs: Mapping[str, Fast], *blocks: Block, held: Iterable[Symbol] = ()
+    system: System,
+    name: str,
+    by: str,
+    outputs: Mapping[str, Fast],
+    *blocks: Block,
+    held: Iterable[Symbol] | None = None,
 ) -> StepMap:
     second = [getattr(q, by).name for q in system.coordinates]
+    if held is None:
+        held = system.principle.carried(system) if by == "dot" else ()
     q, others = system.coordinates, [s.name for s in (*system.entropies, *held, time)]
     inputs = [*numbers(q), *second, *others]
     held_in = to_numbers(q)
@@ -59,7 +65,30 @@ def carried_momentum_map(system: System) -> StepMap:
     """(q, v, t) -> the momenta that methods carry: those of the function that the principle makes stationary."""
     p = gradient(system.principle.lagrangian(system), system.velocities)
     outputs = {q.momentum.name: e for q, e in zip(system.coordinates, p, strict=True)}
-    return _map(system, "quantities", "dot", outputs, held=system.principle.carried(system))
+    return quantity_map(system, outputs)
+
+
+@lru_cache(maxsize=64)
+def carried_map(system: System) -> StepMap:
+    """(q, v, S, p, t) -> the multipliers in the state, from the momenta p that methods carry and the velocities.
+
+    With the function l of the principle, p = dl/dv + nu_a omega^a, where nu_a are impulses of the other constraints. One
+    Newton step of these equations and of the constraints, from v: the velocity it changes by is rounding.
+    """
+    held = list(system.principle.carried(system))
+    moved = [fast(f"{q.name}.offset") for q in system.coordinates]
+    others = [fast(0) if m in held else fast(m) for m in system.multipliers]
+    p = zip(momenta(system), system.principle.impulse(system, others), strict=True)
+    slopes = jacobian(gradient(system.principle.lagrangian(system), system.velocities), held)
+    balance = [
+        fast(q.momentum) - a - r - total([*(k * d for k, d in zip(mass, moved, strict=True)),
+                                          *(s * fast(m) for s, m in zip(slope, held, strict=True))])
+        for q, (a, r), mass, slope in zip(system.coordinates, p, mass_matrix(system), slopes, strict=True)
+    ]  # fmt: skip
+    rows = [total(fast(a) * d for a, d in zip(c.coefficients, moved, strict=True)) for c in system.constraints]
+    block = Block((*(d.name for d in moved), *(m.name for m in system.multipliers)), (*balance, *rows))
+    outputs = {m.name: fast(m) for m in held}
+    return _map(system, "multipliers", "dot", outputs, block, held=[q.momentum for q in system.coordinates])
 
 
 @lru_cache(maxsize=64)
@@ -87,16 +116,18 @@ def legendre_block(system: System, project: bool) -> Block:
 
     Under constraints p need not be the momentum of an admissible velocity; it may differ from one by a reaction
     impulse, which is determined along with v:  p = dL/dv + mu_a omega^a,  A v + b = 0. Without `project` it is taken
-    as it is.
+    as it is. With multipliers in the state p = dl/dv with the function l of the principle, which contains them.
     """
     names = tuple(v.name for v in system.velocities)
     p = [fast(q.momentum) for q in system.coordinates]
     if not project:
         return Block(names, tuple(a - b for a, b in zip(p, momenta(system), strict=True)))
-    rows = zip(p, momenta(system), system.principle.impulse(system), strict=True)
+    held = system.principle.carried(system)
+    impulse = system.principle.impulse(system, [fast(0) if m in held else m for m in system.multipliers])
+    rows = zip(p, gradient(system.principle.lagrangian(system), system.velocities), impulse, strict=True)
     balance = [a - b - r for a, b, r in rows]
     admissible = [fast(c.velocity_form(system.coordinates)) for c in system.constraints]
-    return Block((*names, *(m.name for m in multipliers(system))), (*balance, *admissible))
+    return Block((*names, *(m.name for m in system.multipliers)), (*balance, *admissible))
 
 
 @lru_cache(maxsize=64)
@@ -133,7 +164,7 @@ def motion_block(system: System) -> Block:
 def motion_map(system: System) -> StepMap:
     """(q, v, t) -> accelerations and multipliers."""
     outputs = {s.name: fast(s) for s in unknowns(system)}
-    return _map(system, "motion", "dot", outputs, motion_block(system), held=system.principle.carried(system))
+    return _map(system, "motion", "dot", outputs, motion_block(system))
 
 
 @lru_cache(maxsize=64)
@@ -152,12 +183,9 @@ def reaction_map(system: System) -> StepMap:
 def rate_map(system: System, quantities: Mapping[str, Any]) -> StepMap:
     """(q, v, S, t) -> the rates of any expressions along the motion."""
     motion = motion_map(system)
-    warming = entropy_rates(system)
-    outputs: dict[str, Fast] = {}
-    for name, e in quantities.items():
-        slopes = zip(gradient(e, system.entropies), warming, strict=True)
-        outputs[name] = sum((d * r for d, r in slopes), start=total_derivative(fast(e), system.coordinates))
-    held = dict(zip(outputs, map(to_numbers(system.coordinates), outputs.values()), strict=True))
+    others = {**dict(zip(system.entropies, entropy_rates(system), strict=True)), **system.principle.carried(system)}
+    rates = frame(system.coordinates).rates([fast(e) for e in quantities.values()], others)
+    held = dict(zip(quantities, map(to_numbers(system.coordinates), rates), strict=True))
     return pointwise(f"{system.name}, rates", motion.state, motion.parameters, held, motion.blocks)
 
 
@@ -172,7 +200,7 @@ def flow_map(system: System) -> StepMap:
     outputs |= {S.dot.name: rate for S, rate in zip(system.entropies, entropy_rates(system), strict=True)}
     held = system.principle.carried(system)
     outputs |= {f"{m.name}.rate": rate for m, rate in held.items()}
-    return _map(system, "flow", "dot", outputs, motion_block(system), held=held)
+    return _map(system, "flow", "dot", outputs, motion_block(system))
 
 
 @lru_cache(maxsize=64)

@@ -9,6 +9,7 @@ from typing import Any, Literal
 import numpy as np
 
 from ....decide.zero import vanishes
+from ....discrete.equations import carried, multipliers
 from ....discrete.system import DiscreteSystem
 from ....engine.run_options import EXACT
 from ....errors import ModelError
@@ -18,7 +19,7 @@ from ....model.system import System
 from ....run.extent import failed_lanes, has_steps, shortfall, span
 from ....run.trajectory import Trajectory
 from ....symbolic import fast, magnitude
-from ....theory.conserved.energy_and_momenta import Integral, cyclic_momenta, energy_integral
+from ....theory.conserved.energy_and_momenta import Integral, by_forms, cyclic_momenta, energy_integral
 from ....theory.motion.energies import meaning
 from ..deviations import discrete_terms, term_sizes
 from .audit_rows import Audit, Expected, Row
@@ -83,7 +84,7 @@ def _row(run: Trajectory, i: Integral, expected: Expected) -> Row:
 
 def _rows(run: Trajectory, system: System, searched: Found) -> list[Row]:
     """The Jacobi integral, called energy where they agree; the energy, where it differs; cyclic momenta."""
-    free = not system.kinematic
+    free = all(system.constraints[a].is_holonomic for a in by_forms(system))
     kept = first_law(run.method) if system.entropies else _kept(run.method, "energy", free)
     jacobi = searched.get(meaning(system).name) or energy_integral(system)
     rows = [_row(run, jacobi, kept)]
@@ -131,9 +132,11 @@ def _constraint_rows(run: Trajectory, system: System) -> list[Row]:
 def _discrete_rows(run: Trajectory, system: DiscreteSystem) -> list[Row]:
     """Discrete Noether: L_d invariant under shifts of x conserves the momentum of x; and the discrete constraints."""
     rows, sizes = [], discrete_terms(run, system)
+    held = carried(system)
+    forms = [w for m, w in zip(multipliers(system), system.variations, strict=True) if m not in held]
     for i, q in enumerate(system.coordinates):
         shift = system.lagrangian.diff(fast(q.at(0))) + system.lagrangian.diff(fast(q.at(1)))
-        acting = [system.force_minus[i], system.force_plus[i], *(w[i] for w in system.variations)]
+        acting = [system.force_minus[i], system.force_plus[i], *(w[i] for w in forms)]
         if vanishes(shift.expand()) and all(vanishes(f) for f in acting):
             p, name = run[q.momentum], f"momentum of {q}"
             size = np.asarray(sizes[..., i])
