@@ -3,15 +3,16 @@ PYTHON ?= python3
 BIN := .venv/bin
 CORES := $(shell nproc 2>/dev/null || echo 2)
 
-.PHONY: demo test test-fast lint bench verify docs pictures clean
+.PHONY: demo test test-fast lint bench verify docs site pictures clean
 
 demo: .venv/ready
 	@mkdir -p demo-output
 	$(BIN)/dalembert derive rolling-disk
 	$(BIN)/dalembert run rolling-disk --plot demo-output/rolling-disk.png --save demo-output/rolling-disk.nc
+	$(BIN)/dalembert run double-pendulum --report demo-output/double-pendulum.html
 
 test: .venv/ready lint
-	$(BIN)/python -m pytest -n $(CORES)
+	$(BIN)/python -m pytest -n $(CORES) -m "not verify"
 
 test-fast: .venv/ready
 	$(BIN)/python -m pytest -n $(CORES) -m "not slow"
@@ -22,19 +23,28 @@ lint: .venv/ready
 	$(BIN)/mypy
 
 bench: .venv/ready
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check heyoka || echo "without heyoka: its columns stay empty"
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[bench]" || echo "without peers that could not be installed"
 	$(BIN)/python benchmarks/run.py
 
 verify: .venv/ready
+	$(BIN)/python -m pytest -n $(CORES) -m verify
 	$(BIN)/python docs/make_verification.py
 	$(BIN)/python docs/make_nonholonomic.py
+	$(BIN)/python docs/make_long_rotations.py
+	$(BIN)/python docs/make_inverse.py
 
 docs: .venv/ready
 	$(BIN)/python docs/make_reference.py
 	$(BIN)/python docs/make_textbook.py
 	$(BIN)/python docs/make_tutorials.py
+	$(BIN)/python docs/make_notebooks.py
 	$(BIN)/python docs/make_thermomechanics.py
 	$(BIN)/python docs/make_choosing.py
+
+# The first time the gallery takes about twenty minutes; afterwards only what has changed is made again.
+site: .venv/ready
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[site]"
+	$(BIN)/python docs/make_site.py
 
 pictures: .venv/ready
 	$(BIN)/python docs/make_pictures.py

@@ -12,9 +12,12 @@ import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
+from importlib.util import find_spec
 from pathlib import Path
 
 PACKAGES = ("sympy", "symengine", "llvmlite", "scipy")
+PEERS = ("heyoka", "jax", "diffrax")
+"""The extra `bench`."""
 
 
 @dataclass(frozen=True)
@@ -96,6 +99,7 @@ def machine() -> Table:
         ["system", f"{platform.system()} {platform.machine()}"],
         ["python", platform.python_version()],
         *([name, version(name)] for name in PACKAGES),
+        *([name, version(name) if find_spec(name) else "none"] for name in PEERS),
         ["C compiler", compiler_version()],
     ]
     return Table("Machine and versions", ["what", "value"], rows)

@@ -76,13 +76,13 @@ def substituted(s, values):
 
 
 def seconds(system, question):
-    """How long an answer takes in a process that has not been asked before; infinite if longer than LIMIT."""
+    """Processor time of an answer in a process that has not been asked before; infinite if it takes longer than LIMIT."""
     read, write = os.pipe()
     child = os.fork()
     if child == 0:
-        start = time.perf_counter()
+        start = time.process_time()
         answered(system, question)
-        os.write(write, str(time.perf_counter() - start).encode())
+        os.write(write, str(time.process_time() - start).encode())
         os._exit(0)
     os.close(write)
     with os.fdopen(read) as pipe:

@@ -18,7 +18,7 @@ from common import Table, interleave, judge
 import dalembert as da
 from dalembert import cos, sin
 
-STEPS, REPETITIONS, SPAN = 100_000, 15, 200.0
+STEPS, REPETITIONS, SPAN = 10_000, 150, 200.0
 STEP_TARGET = 1.5
 TARGETS = (1e-6, 1e-10)
 INERTIA = (1.0, 1.2, 0.5)

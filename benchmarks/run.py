@@ -15,13 +15,22 @@ from common import machine
 
 BENCHMARKS = (
     "step_cost",
+    "rounding_cost",
+    "branch_check",
     "tangent_step",
     "thermal_step",
     "rotations",
+    "reduction",
+    "simd_lanes",
+    "studies",
+    "large_systems",
+    "large_steps",
+    "ensembles",
     "time_to_result",
     "derivation",
     "startup",
     "work_precision",
+    "adaptive",
 )
 RESULTS = Path(__file__).with_name("RESULTS.md")
 MARK = "### "

@@ -15,7 +15,7 @@ from common import Table, interleave, judge
 
 REPETITIONS = 11
 PEER = "import sympy"
-TARGETS = {"import dalembert": 1.15, "dalembert run double-pendulum": 2.0}
+TARGETS = {"import dalembert": 1.15, "dalembert run double-pendulum": 1.8}
 
 
 def commands() -> dict[str, list[str]]:

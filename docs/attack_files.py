@@ -83,7 +83,9 @@ def consistent(run: Any) -> bool:
     shapes = run.carry.shape[0] == lanes and run.codes.shape == (lanes, 4) and run.residual.shape == (lanes,)
     names = {p.name for p in run.system.parameters} == set(run.parameters)
     sizes = all(np.shape(v) in ((), (run.lanes,)) for v in run.parameters.values())
-    counts = run.every >= 1 and run.begin >= 0 and run.h > 0 and (run.codes[:, 1] >= run.begin).all()
+    counts = (
+        run.every >= 1 and run.begin >= 0 and run.h > 0 and (run.codes[:, 1] >= run.begin)[run.codes[:, 0] == 0].all()
+    )
     return bool(
         shapes
         and names
@@ -94,7 +96,7 @@ def consistent(run: Any) -> bool:
         and (1 if run.lanes is None else run.lanes) == lanes
         and str(run.status)
         and repr(run)
-        and storage._model(run.system)
+        and storage.model_text(run.system)
     )
 
 

@@ -15,7 +15,9 @@ CONSTANTS = {
     "step": "The symbol of the step h, for discrete Lagrangians.",
     "bodies": "Particles, rigid bodies, springs, forces, rolling: systems stated as a mechanic states them.",
     "thermo": "Fundamental relations and equations of state: `thermo.ideal_gas`, `thermo.van_der_waals` and others.",
+    "scene": "What a system looks like: `scene.Rod(a, b)`, `scene.Disc(at, radius, angle)` and others.",
     "variations": "Calculus of variations: `variations.Functional`.",
+    "inverse": "The inverse problem: `inverse.helmholtz`, `inverse.lagrangian`, `inverse.metric`, `inverse.jacobi_metric`.",
     "gallery": "Systems ready to use: `gallery.names()`, `gallery.load(name)`.",
     "left_map": "The finite-difference map with its base point at q0.",
     "midpoint_map": "The finite-difference map with its base point halfway.",
@@ -41,13 +43,14 @@ def reference() -> str:
     *told, (last, functions) = chapters().items()
     for chapter, names in told:
         lines += [f"## {chapter}", "", "| name | what it is |", "|---|---|"]
-        lines += [f"| `{name}` | {_line(name)} |" for name in names]
+        lines += [f"| `{name}` | {line(name)} |" for name in names]
         lines.append("")
     lines += [f"## {last}", "", ", ".join(f"`{n}`" for n in functions) + ".", ""]
     return "\n".join(lines)
 
 
-def _line(name: str) -> str:
+def line(name: str) -> str:
+    """What a public name is, in one line."""
     return CONSTANTS.get(name) or str(getattr(da, name).__doc__).strip().splitlines()[0]
 
 

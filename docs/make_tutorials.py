@@ -30,11 +30,19 @@ from typing import Any
 
 DOCS = Path(__file__).parent
 PICTURES = DOCS / "pictures"
-PAGES = (DOCS / "first-steps.md", *sorted((DOCS / "tutorials").glob("*.md")))
+PAGES = (
+    DOCS / "first-steps.md", DOCS / "for-geometers.md", DOCS / "choosing-a-method.md", DOCS / "discrete-reduction.md",
+    *sorted((DOCS / "tutorials").glob("*.md")),
+)  # fmt: skip
+EXAMPLES = (DOCS / "coming-from.md", *sorted((DOCS / "how-to").glob("*.md")), *sorted((DOCS / "api").glob("*.md")))
+"""Short pages: tasks, and one example for every public name."""
 
 MARK = "<!-- output -->"
 BLOCK = re.compile(rf"^```python\n(.*?)^```\n(?:\n{re.escape(MARK)}\n```text\n(.*?)^```\n)?", re.S | re.M)
 NUMBER = re.compile(r"(?<![\w.])[-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?(?![\w])")
+
+PLACED = re.compile(rf"({NUMBER.pattern})([^\d|]{{0,40}}\bat t = ){NUMBER.pattern}")
+"""A number and the time of it; that of the largest rounding error is as random as the error."""
 
 WIDTH = 118
 """Longer sentences are folded."""
@@ -125,6 +133,7 @@ def same(old: str, new: str) -> bool:
 def _words(text: str) -> list[str]:
     """Numbers, and what stands between them."""
     plain = re.sub(r"\s+", " ", re.sub(r"[-─]{3,}", "---", text)).strip()
+    plain = PLACED.sub(lambda m: m[1] + m[2] if abs(float(m[1])) < ROUNDING else m[0], plain)
     found, place = [], 0
     for m in NUMBER.finditer(plain):
         found += [plain[place : m.start()].strip(), m.group()]
@@ -171,7 +180,7 @@ def _folder(check: bool) -> Iterator[None]:
 def main(arguments: list[str]) -> int:
     """Run the pages; 1 if `--check` was given and an output has changed."""
     check = "--check" in arguments
-    chosen = [Path(a).resolve() for a in arguments if a != "--check"] or PAGES
+    chosen = [Path(a).resolve() for a in arguments if a != "--check"] or (*PAGES, *EXAMPLES)
     changed = 0
     for page in chosen:
         text, began = page.read_text(), perf_counter()

@@ -1,10 +1,12 @@
 """Writes docs/verification.md: every claim of every method, measured.
 
-python docs/make_verification.py          (from the root of the repository; a few minutes)
+python docs/make_verification.py                       (from the root of the repository; a few minutes)
+python docs/make_verification.py --section Rounding    measures one section anew and leaves the others as they are
 """
 
 from __future__ import annotations
 
+import argparse
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -23,6 +25,7 @@ sys.path[:0] = [str(ROOT), str(ROOT / "docs")]
 import attack  # noqa: E402
 import branches  # noqa: E402
 import covariance  # noqa: E402
+import make_search  # noqa: E402
 
 import dalembert as da  # noqa: E402
 from dalembert.methods import REGISTRY, Method  # noqa: E402
@@ -534,14 +537,12 @@ def measure(task: tuple[int, Method]) -> list[Measured]:
     return SECTIONS[section].rows(method)
 
 
-def measured() -> list[list[Measured]]:
-    """The rows of every section; processes take turns, one method in one section at a time."""
-    tasks = [(k, m) for k in range(len(SECTIONS)) for m in METHODS]
+def measured(which: Sequence[int] = tuple(range(len(SECTIONS)))) -> list[list[Measured]]:
+    """The rows of sections; processes take turns, one method in one section at a time."""
+    tasks = [(k, m) for k in which for m in METHODS]
     with get_context("spawn").Pool(maxtasksperchild=20) as pool:
         found = pool.map(measure, tasks, chunksize=1)
-    return [
-        [row for (k, _), rows in zip(tasks, found, strict=True) if k == s for row in rows] for s in range(len(SECTIONS))
-    ]
+    return [[row for (k, _), rows in zip(tasks, found, strict=True) if k == s for row in rows] for s in which]
 
 
 def table(columns: Sequence[str], rows: Iterable[Measured]) -> list[str]:
@@ -581,6 +582,30 @@ def anchor(title: str) -> str:
     return title.lower().replace(" ", "-")
 
 
+def written(section: Section, rows: Sequence[Measured]) -> list[str]:
+    """The lines of a section."""
+    return [f"## {section.title}", "", *section.words.splitlines(), "", *table(section.columns, rows), ""]
+
+
+def with_section(text: str, title: str, lines: Sequence[str]) -> str:
+    """The page with a section in place of the one with its title."""
+    before, _, rest = text.partition(f"## {title}\n")
+    after = rest[rest.index("\n## ") + 1 :] if "\n## " in rest else ""
+    return before + "\n".join(lines) + "\n" * bool(after) + after
+
+
+def measure_one(title: str) -> list[Measured]:
+    """Measure one section and write it, if as many of its claims hold as the summary of the page says."""
+    k = [s.title for s in SECTIONS].index(title)
+    (rows,) = measured((k,))
+    claims = [r for r in rows if r.holds is not None]
+    said = f"| {len(claims)} | {sum(map(bool, (r.holds for r in claims)))} | {len(rows) - len(claims)} |"
+    if f"[{title}](#{anchor(title)}) {said}" not in PAGE.read_text():
+        raise SystemExit(f"{title}: now {said}, which is not what the summary says. Measure the whole page.")
+    PAGE.write_text(with_section(PAGE.read_text(), title, written(SECTIONS[k], rows)))
+    return rows
+
+
 def page(all_rows: Sequence[Sequence[Measured]], attacks: attack.Found) -> str:
     """The whole page."""
     lines = [
@@ -594,12 +619,18 @@ def page(all_rows: Sequence[Sequence[Measured]], attacks: attack.Found) -> str:
         "",
     ]
     for section, rows in zip(SECTIONS, all_rows, strict=True):
-        lines += [f"## {section.title}", "", *section.words.splitlines(), "", *table(section.columns, rows), ""]
-    return "\n".join([*lines, *covariance.section(), *branches.section(), *attack.section(attacks)])
+        lines += written(section, rows)
+    return "\n".join(
+        [*lines, *covariance.section(), *branches.section(), *make_search.section(), *attack.section(attacks)]
+    )
 
 
 def main() -> None:
     """Measure, attack and write; a claim that does not hold or an attack that succeeds is an error."""
+    read = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    read.add_argument("--section", choices=[s.title for s in SECTIONS])
+    if title := read.parse_args().section:
+        sys.exit(any(r.holds is False for r in measure_one(title)))
     rows, attacks = measured(), attack.attacked()
     PAGE.write_text(page(rows, attacks))
     false = sum(r.holds is False for some in rows for r in some)

@@ -7,7 +7,11 @@ from typing import Any
 
 # Symbols
 from .model.coordinates import coordinates as coordinates
-from .model.rotation import rotation as rotation
+from .model.group_makers import rotation as rotation
+from .model.group_makers import planar_pose as planar_pose
+from .model.group_makers import pose as pose
+from .model.group_makers import direction as direction
+from .model.group_makers import group_coordinate as group_coordinate
 from .model.coordinates import parameters as parameters
 from .model.coordinates import entropies as entropies
 from .model.coordinates import time as time
@@ -16,14 +20,18 @@ from .model.coordinates import step as step
 # Systems
 from .model.system import System as System
 from .model.principle import DAlembert as DAlembert
+from .model import groups as groups
 from .model.principle import Vakonomic as Vakonomic
+from .model.upsilon import Upsilon as Upsilon
 from .model import bodies as bodies
 from .model import substances as thermo
+from .model import scene as scene
 from .run.evaluate import evaluate as evaluate
 from . import gallery as gallery
 
 # What follows from a system
 from .theory.constraints.classification import classify as classify
+from .theory.models.comparison import compare_models as compare_models
 from .theory.constraints.charts import check_chart as check_chart
 from .theory.conserved.first_integrals import first_integrals as first_integrals
 from .theory.conserved.noether import noether as noether
@@ -34,12 +42,17 @@ from .analysis.equilibria.equilibrium_search import equilibria as equilibria
 from .analysis.equilibria.normal_modes import normal_modes as normal_modes
 from .theory.small_motions.linearised import linearise as linearise
 from .theory.forms.structure import structure as structure
+from .theory.reduction.symmetry import Symmetry as Symmetry
+from .theory.reduction.symmetry_search import symmetries as symmetries
+from .discrete.reduction.reduce_by_symmetry import reduce as reduce
 from .theory.conserved.routh import routh as routh
 from .theory.forms.hamilton import hamilton as hamilton
 from .theory.forms.hamel import hamel as hamel
 from .theory.forms.transformations import change_coordinates as change_coordinates
 from .theory.forms.gauge import gauge_function as gauge_function
 from .theory.variations import functionals as variations
+from .theory import inverse as inverse
+from .theory import cartan as cartan
 from .analysis.motions.stationary_action import hamilton_principle as hamilton_principle
 from .analysis.motions.stationary_action import generalised_principle as generalised_principle
 from .theory.conserved.two_laws import energy_balance as energy_balance
@@ -48,6 +61,7 @@ from .theory.conserved.two_laws import entropy_production as entropy_production
 # Discrete systems
 from .discrete.system import discretise as discretise
 from .discrete.system import DiscreteSystem as DiscreteSystem
+from .discrete.reduction.connection import DiscreteConnection as DiscreteConnection
 from .discrete.maps import FiniteDifferenceMap as FiniteDifferenceMap
 from .discrete.maps import ProductMap as ProductMap
 from .discrete.maps import CustomMap as CustomMap
@@ -57,12 +71,16 @@ from .discrete.maps import right_map as right_map
 
 # Motion
 from .run.simulate import simulate as simulate
+from .run.connect import connect as connect
 from .run.one_step import flow as flow
 from .run.events import Event as Event
 from .run.trajectory import Trajectory as Trajectory
 from .engine.status import Status as Status
 from .analysis.motions.audit import audit as audit
-from .run.storage import load as load
+from .run.save_and_load import load as load
+from .study.sweep import sweep as sweep
+from .draw.animate import show as show
+from .draw import plots as plots
 
 # What follows from a discrete system or a method
 from .analysis.steps.regularity import regularity as regularity
@@ -78,6 +96,9 @@ from .analysis.steps.existence import existence as existence
 from .analysis.accuracy.convergence import convergence as convergence
 from .analysis.motions.contraction import contraction as contraction
 from .analysis.motions.tangents import tangents as tangents
+from .analysis.motions.lyapunov import lyapunov as lyapunov
+from .analysis.motions.poincare import poincare as poincare
+from .analysis.motions.sensitivity import sensitivity as sensitivity
 
 # Integrators
 from .methods import *

@@ -1,12 +1,12 @@
-"""The command line: list the gallery and the methods, derive equations, run a system."""
+"""The command line: list the gallery and the methods, derive, run, study many motions, look at the cache."""
 
 from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from . import gallery
 from .errors import DalembertError, SimulationError
@@ -48,15 +48,16 @@ def derive(name: str, latex: bool = False, solved: bool = False) -> None:
 
 def run(
     name: str, method: str = "midpoint", h: float | None = None, until: float | None = None, settings: Sequence[str] = (),
-    every: int = 1, save: Path | None = None, plot: Path | None = None,
+    every: int = 1, search: float = 0, save: Path | None = None, plot: Path | None = None, report: Path | None = None,
+    lang: str = "en",
 ) -> None:  # fmt: skip
-    """Compute a motion, print its audit, save and draw it on request."""
+    """Compute a motion, print its audit, save, draw and report it on request."""
     from .analysis.motions.audit import audit
     from .run.simulate import simulate
 
     example = gallery.load(name)
     parameters, start = _with(example, settings)
-    _check_files(save, plot)
+    _check_files(save, plot, report, lang)
     failure = None
     try:
         result = simulate(
@@ -70,7 +71,7 @@ def run(
         )
     except SimulationError as error:  # the part computed before the failure is audited, saved and plotted too
         failure, result = error, error.trajectory
-    print(audit(result, example.invariants))
+    print(audit(result, example.invariants, search))
     if result.iterations:
         print(f"\n{result.iterations:.2f} Newton iterations per step.")
     if save is not None:
@@ -78,20 +79,102 @@ def run(
     if plot is not None:
         result.plot(plot)
         print(f"drew {plot}")
+    if report is not None:
+        about = f"{example.description} {example.source}"
+        result.report(report, lang=lang, invariants=example.invariants, about=about)
+        print(f"wrote {report}")
     if failure is not None:
         raise failure
 
 
-def _check_files(save: Path | None, plot: Path | None) -> None:
+FEW = 10
+"""So many failed lanes are printed."""
+
+
+def sweep(
+    name: str, vary: Sequence[str], store: str, record: Sequence[str] = (), samples: int | None = None,
+    sequence: str = "sobol", seed: int = 0, method: str = "midpoint", h: float | None = None, until: float | None = None,
+    settings: Sequence[str] = (), every: int | None = None, chunk: int | None = None, workers: int | None = None,
+    scheduler: str | None = None,
+) -> None:  # fmt: skip
+    """Compute many motions into a store, or what is missing there, and print which failed."""
+    from .study.sweep import sweep
+
+    example = gallery.load(name)
+    varied = dict(_varied(setting, samples is not None) for setting in vary)
+    parameters, start = _with(example, settings, set(varied))
+    study = sweep(
+        example.system, _method(method), h=example.h if h is None else h,
+        until=example.until if until is None else until, start=start, parameters=parameters, vary=varied, store=store,
+        record=_recorded(record), samples=samples, sequence=sequence, seed=seed, every=every, chunk=chunk, workers=workers,
+        scheduler=scheduler,
+    )  # fmt: skip
+    failed = study.failed
+    for lane in failed[:FEW]:
+        print(lane)
+    if len(failed) > FEW:
+        print(f"... and {len(failed) - FEW} more failed lanes: study.failed has them all.")
+    print(f"{study.lanes} lanes, {len(failed)} failed, in {study.path}. Read them with xarray.open_zarr({store!r}).")
+
+
+def _varied(setting: str, sampled: bool) -> tuple[str, Sequence[float]]:
+    """A name and its values: m=1,2,3 or m=1:3:5, five values from 1 to 3; with samples the ends of a range, m=1:3."""
+    name, sign, text = setting.partition("=")
+    parts = text.split(":") if ":" in text else text.split(",")
+    try:
+        numbers = [float(part) for part in parts]
+        if ":" not in text:
+            return name, numbers
+        if sampled and len(numbers) == 2:
+            return name, numbers
+        first, last, count = numbers
+        if sign and not sampled and count == int(count) > 1:
+            return name, [first + (last - first) * i / (int(count) - 1) for i in range(int(count))]
+    except ValueError:
+        pass
+    expected = "name=low:high, a range" if sampled else "name=first:last:count, such as m=1:2:5, or values, m=1,1.5,2"
+    raise DalembertError(f"--vary {setting}: write {expected}.")
+
+
+def _recorded(settings: Sequence[str]) -> dict[str, list[str]] | None:
+    """What is kept of each quantity: theta=largest,mean."""
+    found: dict[str, list[str]] = {}
+    for setting in settings:
+        name, sign, kinds = setting.partition("=")
+        if not sign:
+            raise DalembertError(f"--record {setting}: write name=kind, such as theta=largest or energy=drift,mean.")
+        found.setdefault(name, []).extend(kinds.split(","))
+    return found or None
+
+
+def cache(clear: bool = False) -> None:
+    """Print where compiled code is kept, and how much of it; remove it on request."""
+    from .engine import cache as kept
+
+    where = kept.folder()
+    if where is None:
+        print("compiled code is not kept: DALEMBERT_CACHE is empty, or this system has no owners and modes of files")
+        return
+    count, size = kept.clear() if clear else kept.contents()
+    print(
+        f"{where}\n{'removed: ' if clear else ''}{count} entries, {size / 2**20:.1f} of at most {kept.limit() / 2**20:g} MB"
+    )
+
+
+def _check_files(save: Path | None, plot: Path | None, report: Path | None, lang: str) -> None:
     """Refuse file names that cannot be written, before the motion is computed."""
     if save is not None:
-        from .run import storage
+        from .run import save_and_load
 
-        storage.checked_target(save)
+        save_and_load.checked_target(save)
     if plot is not None:
-        from .draw import plots
+        from .draw.figure_style import checked_target
 
-        plots.checked_target(plot)
+        checked_target(plot)
+    if report is not None:
+        from .report.write_report import checked
+
+        checked(report, lang, 3.0, "")
 
 
 def _method(name: str) -> Method:
@@ -109,8 +192,10 @@ def _kebab(name: str) -> str:
     return "".join(f"-{c.lower()}" if c.isupper() else c for c in name).lstrip("-")
 
 
-def _with(example: gallery.Example, settings: Sequence[str]) -> tuple[dict[str, float], dict[str, float]]:
-    """The default parameters and start of an example, with the changes from the command line."""
+def _with(
+    example: gallery.Example, settings: Sequence[str], varied: Set[str] = frozenset()
+) -> tuple[dict[str, float], dict[str, float]]:
+    """The default parameters and start of an example, with the changes from the command line; others vary."""
     parameters = {k.name: v for k, v in example.parameters.items()}
     start = {k.name: v for k, v in example.start.items()}
     for setting in settings:
@@ -123,7 +208,7 @@ def _with(example: gallery.Example, settings: Sequence[str]) -> tuple[dict[str, 
             group[key] = float(text)
         except ValueError:
             raise DalembertError(f"--set {setting}: {text!r} is not a number.") from None
-    chosen = {setting.partition("=")[0] for setting in settings}
+    chosen = {setting.partition("=")[0] for setting in settings} | varied
     return parameters, _consistent(example, parameters, start, chosen) if chosen else start
 
 
@@ -159,7 +244,7 @@ def _parser() -> argparse.ArgumentParser:
     one.add_argument("name", help="a name from `dalembert list`")
     one.add_argument("--latex", action="store_true", help="print LaTeX instead of text")
     one.add_argument("--solved", action="store_true", help="also print accelerations and multipliers, solved for")
-    told = "compute the motion of a gallery system, audit it, and save or plot it on request"
+    told = "compute the motion of a gallery system, audit it, and save, plot or report it on request"
     example = (
         "Example: dalembert run double-pendulum --method midpoint --h 0.005 --until 20 --set m1=2 --plot motion.png"
     )
@@ -173,9 +258,57 @@ def _parser() -> argparse.ArgumentParser:
         help="a parameter or a start value, as m=2 or theta.dot=0.5; may be repeated",
     )  # fmt: skip
     one.add_argument("--every", type=int, default=1, help="record every so many steps")
+    one.add_argument(
+        "--search", type=float, default=0, metavar="SECONDS",
+        help="search so long for first integrals besides those that the gallery states",
+    )  # fmt: skip
     one.add_argument("--save", type=Path, metavar="FILE", help="save the run to this NetCDF file")
     one.add_argument("--plot", type=Path, metavar="FILE", help="save a picture to this file (png, pdf, svg)")
+    one.add_argument("--report", type=Path, metavar="FILE", help="write a report to this file (html)")
+    one.add_argument("--lang", default="en", metavar="LANGUAGE", help="the language of the report: en, es")
+    _add_sweep(commands)
+    told = "show where compiled code is kept and how much of it there is, and remove it on request"
+    one = commands.add_parser("cache", help=told, description=told, epilog="Example: dalembert cache --clear")
+    one.add_argument("--clear", action="store_true", help="remove it; what is needed is compiled anew")
     return top
+
+
+def _add_sweep(commands: Any) -> None:
+    told = (
+        "compute many motions of a gallery system into a store; the same command goes on, and computes what is missing"
+    )
+    example = (
+        "Example: dalembert sweep pendulum --vary theta=0.1:3:30 --vary l=1,2 --record theta=largest --store study.zarr"
+    )
+    one = commands.add_parser("sweep", help=told, description=told, epilog=example)
+    one.add_argument("name", help="a name from `dalembert list`")
+    one.add_argument(
+        "--vary", action="append", required=True, metavar="NAME=VALUES",
+        help="what varies: m=1,2,3 or theta=0.1:3:30, thirty values; with --samples a range, m=1:2; may be repeated",
+    )  # fmt: skip
+    one.add_argument("--store", required=True, metavar="FOLDER", help="the Zarr folder of the results: study.zarr")
+    one.add_argument(
+        "--record", action="append", default=[], metavar="NAME=KIND",
+        help="what is kept over all nodes: theta=largest,mean or energy=drift; may be repeated",
+    )  # fmt: skip
+    one.add_argument("--samples", type=int, help="draw so many points from the ranges instead of computing a grid")
+    one.add_argument("--sequence", default="sobol", help="how they are drawn: sobol, halton, random")
+    one.add_argument("--seed", type=int, default=0, help="another number, other points")
+    one.add_argument("--method", default="midpoint", help="the integrator; a wrong name lists them all")
+    one.add_argument("--h", type=float, help="the time step; the gallery has a default for each system")
+    one.add_argument("--until", type=float, help="the end time; the gallery has a default")
+    one.add_argument(
+        "--set",
+        dest="settings",
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        help="what is the same for all lanes",
+    )
+    one.add_argument("--every", type=int, help="keep every so many steps of each motion")
+    one.add_argument("--chunk", type=int, help="motions that are computed and written at once")
+    one.add_argument("--workers", type=int, help="processes on this machine; by default one for each core")
+    one.add_argument("--scheduler", metavar="ADDRESS", help="a Dask scheduler, tcp://..., instead of processes here")
 
 
 def main(words: Sequence[str] | None = None) -> None:
@@ -190,6 +323,8 @@ def main(words: Sequence[str] | None = None) -> None:
         "methods": list_methods,
         "derive": derive,
         "run": run,
+        "sweep": sweep,
+        "cache": cache,
     }
     command = commands[given.pop("command")]
     try:

@@ -6,6 +6,7 @@ A result lists its parts, from top to bottom: a text is a line, an expression or
 
 from __future__ import annotations
 
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, is_dataclass
@@ -24,6 +25,12 @@ class Table:
     head: tuple[str, ...]
     rows: Sequence[Sequence[Any]]
 
+
+WIDEST = 160
+"""Columns of a formula in two dimensions beyond which it is written in one line."""
+
+LONG = 150
+"""Operations beyond which parts of a formula get names."""
 
 PART_OF_RESULTS = f"{__package__}.theory"
 """The package of the records that results consist of."""
@@ -54,7 +61,115 @@ class Shown(ABC):
     __repr__ = __str__
 
     def _repr_markdown_(self) -> str:
-        return "\n\n".join(_markdown(part) for part in self._read())
+        return markdown(self._read())
+
+    def latex(self) -> str:
+        """Its formulas as LaTeX, for a paper: one below the other, with their names; empty if it has none."""
+        return aligned([row for part in self._read() for row in _rows(part)])
+
+
+class Formulas(ABC):
+    """A result that is formulas and nothing else."""
+
+    @abstractmethod
+    def latex(self) -> str:
+        """The formulas as LaTeX, for a paper."""
+
+    def _repr_latex_(self) -> str:
+        return rf"$\displaystyle {self.latex()}$"
+
+
+def aligned(rows: Sequence[tuple[str, str]]) -> str:
+    """Equations below one another, (left, right) each; one alone as it is."""
+    if not rows:
+        return ""
+    if len(rows) == 1:
+        return " = ".join(side for side in rows[0] if side)
+    lines = (rf"{left} &= {right}" if left else rf"& {right}" for left, right in rows)
+    return r"\begin{aligned}" + r" \\ ".join(lines) + r"\end{aligned}"
+
+
+def equation_rows(equations: Sequence[sympy.Equality]) -> list[tuple[str, str]]:
+    """Equations as rows of LaTeX; in long ones parts that occur again and again have names."""
+    sides, named = named_parts([side for e in equations for side in e.args])
+    pairs = [*zip(sides[::2], sides[1::2], strict=True), *named]
+    return [(sympy.latex(left), sympy.latex(right)) for left, right in pairs]
+
+
+def named_parts(sides: Sequence[Any]) -> tuple[list[Any], list[tuple[Any, Any]]]:
+    """Expressions in which parts have names, and these; the expressions themselves if they are short."""
+    whole = list(sides)
+    if any(isinstance(e, sympy.MatrixBase) for e in whole) or sum(map(operations, whole)) <= LONG * max(
+        1, len(whole) // 2
+    ):
+        return whole, []
+    taken = {s.name for e in whole for s in e.free_symbols}
+    names = (s for s in sympy.numbered_symbols("sigma", start=1) if s.name not in taken)
+    named, short = sympy.cse(whole, symbols=names)
+    return list(short), list(named)
+
+
+def operations(expression: Any) -> int:
+    """The number of operations of an expression, an equation or a matrix."""
+    entries = expression if isinstance(expression, sympy.MatrixBase) else [expression]
+    return int(sum(sympy.count_ops(e, visual=False) for e in entries))
+
+
+def on_paper(formula: Any) -> str:
+    """A formula in two dimensions, as on paper; in one line if that is too wide for a screen."""
+    drawn = str(sympy.pretty(formula, wrap_line=False, use_unicode=True))
+    wide = max(map(len, drawn.splitlines()), default=0) > WIDEST and not isinstance(formula, sympy.MatrixBase)
+    return _line(formula) if wide else drawn
+
+
+def _line(formula: Any) -> str:
+    return f"{text(formula.lhs)} = {text(formula.rhs)}" if isinstance(formula, sympy.Equality) else text(formula)
+
+
+def _rows(part: Part) -> list[tuple[str, str]]:
+    """The formulas of a part as rows of LaTeX, with the words of a label on the left."""
+    if isinstance(part, str):
+        return []
+    if isinstance(part, Table):
+        rows = [row for row in part.rows if any(isinstance(c, FORMULA) for c in row)]
+        return [("", _array(rows))] if rows else []
+    label, formula = part if isinstance(part, tuple) else ("", part)
+    if not isinstance(formula, FORMULA):
+        return []
+    if isinstance(formula, sympy.Equality):
+        return equation_rows([formula])
+    (short,), named = named_parts([formula])
+    rest = [(sympy.latex(name), sympy.latex(e)) for name, e in named]
+    return [(rf"\text{{{_plain(label)}}}" if label else "", sympy.latex(short)), *rest]
+
+
+FORMULA = sympy.Basic | sympy.MatrixBase
+
+
+def _array(rows: Sequence[Sequence[Any]]) -> str:
+    """The rows of a table as LaTeX."""
+    cells = [
+        [sympy.latex(c) if isinstance(c, FORMULA) else rf"\text{{{_plain(_cell(c))}}}" for c in row] for row in rows
+    ]
+    return (
+        rf"\begin{{array}}{{{'l' * len(cells[0])}}}" + r" \\ ".join(" & ".join(row) for row in cells) + r"\end{array}"
+    )
+
+
+def _plain(words: str) -> str:
+    """Words within LaTeX."""
+    marked = {"\\": r"\backslash ", "^": r"\^{}", "~": r"\~{}"}
+    return re.sub(r"[#$%&_{}^~\\]", lambda m: marked.get(m[0], f"\\{m[0]}"), words.strip())
+
+
+def markdown(listed: Sequence[Part]) -> str:
+    """Parts as Markdown."""
+    return "\n\n".join(map(_markdown, listed))
+
+
+def parts(result: Shown) -> Sequence[Part]:
+    """The parts of a result as they are displayed: numbers as they were typed."""
+    return result._read()
 
 
 Result = TypeVar("Result", bound=Shown)
@@ -133,26 +248,31 @@ def _cell(value: Any) -> str:
 
 def _pretty(formula: Any) -> str:
     """One line of plain text; SymPy's two-dimensional form where that is long or a matrix."""
-    line = f"{text(formula.lhs)} = {text(formula.rhs)}" if isinstance(formula, sympy.Equality) else text(formula)
-    if not isinstance(formula, sympy.MatrixBase) and len(line) <= 100:
-        return line
-    return str(sympy.pretty(formula, wrap_line=False, use_unicode=True))
+    line = _line(formula)
+    return line if not isinstance(formula, sympy.MatrixBase) and len(line) <= 100 else on_paper(formula)
 
 
 def _markdown(part: Part) -> str:
     if isinstance(part, str):
-        return part
+        return _escaped(part.strip())
     if isinstance(part, Table):
         rows = (" | ".join(_inline(c) for c in row) for row in part.rows)
         head = f"| {' | '.join(map(_inline, part.head))} |\n|{'---|' * len(part.head)}"
         return "\n".join([head, *(f"| {row} |" for row in rows)])
     label, formula = part if isinstance(part, tuple) else ("", part)
-    shown = f"$\\displaystyle {sympy.latex(formula)}$"
-    return f"{label}: {shown}" if label else shown
+    sides, named = named_parts(formula.args if isinstance(formula, sympy.Equality) else [formula])
+    shown = f"$\\displaystyle {' = '.join(map(sympy.latex, sides))}$"
+    parts = "".join(f"\n\n$\\displaystyle {sympy.latex(name)} = {sympy.latex(e)}$" for name, e in named)
+    return (f"{_escaped(label)}: {shown}" if label else shown) + parts
+
+
+def _escaped(words: str) -> str:
+    """A text in Markdown: stars, underscores, brackets and dollars of plain formulas are no markup."""
+    return re.sub(r"([\\*_`<$\[\]])", r"\\\1", words)
 
 
 def _inline(value: Any) -> str:
     """The form for a Markdown table, in which a bar ends the cell."""
     if isinstance(value, sympy.Basic | sympy.MatrixBase):
         return f"${sympy.latex(value)}$".replace("|", r"\vert ")
-    return _cell(value).replace("|", r"\|")
+    return _escaped(_cell(value)).replace("|", r"\|")

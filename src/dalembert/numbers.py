@@ -9,6 +9,7 @@ outside the range of doubles. NaN and infinity pass: the functions that need fin
 from __future__ import annotations
 
 import numbers
+import sys
 from collections.abc import Callable, Iterable, Mapping
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
@@ -95,6 +96,12 @@ def is_whole(given: Any) -> bool:
     if isinstance(given, bool) or not isinstance(given, numbers.Integral | sympy.Integer):
         return False
     return getattr(getattr(given, "dtype", None), "kind", "i") in "iu"
+
+
+def name_of(key: Any) -> str:
+    """The name of a symbol given as a key, or the text that stands for one."""
+    name = getattr(key, "name", None)
+    return str(key) if name is None else str(name)
 
 
 def by_name(given: Any, known: Iterable[Symbol], role: str, read: Callable[[Any, str], Any] = real) -> dict[str, Any]:
@@ -201,11 +208,11 @@ def _array(given: Any) -> NDArray[Any]:
 
 def _is_masked(given: Any) -> bool:
     """Whether an array, or one somewhere in a list, has masked entries: NumPy makes NaN of them there."""
-    import numpy as np
-
+    if (masked := sys.modules.get("numpy.ma")) is None:  # nobody has made one; NumPy takes long to load this module
+        return False
     if isinstance(given, list | tuple):
-        return any(_is_masked(entry) for entry in given if isinstance(entry, list | tuple | np.ma.MaskedArray))
-    return np.ma.isMaskedArray(given) and bool(np.ma.getmaskarray(given).any())
+        return any(_is_masked(entry) for entry in given if isinstance(entry, list | tuple | masked.MaskedArray))
+    return masked.isMaskedArray(given) and bool(masked.getmaskarray(given).any())
 
 
 def _is_truth(entry: Any) -> bool:

@@ -268,18 +268,28 @@ def _slopes(e: Fast, symbols: Set[Fast]) -> dict[Fast, Fast]:
     return {x: e.diff(x) for x in symbols}
 
 
-def _has_branches(e: Fast) -> bool:
+def _piecewise_parts(e: Fast) -> Iterator[Fast]:
+    """The Piecewise expressions in an expression; parts that occur many times are looked into once."""
     import symengine
 
-    return bool(e.atoms(symengine.Piecewise))
+    seen, rest = {e}, [e]
+    while rest:
+        part = rest.pop()
+        if isinstance(part, symengine.Piecewise):  # type: ignore[arg-type]  # a class, a function in the stubs
+            yield part
+        new = [a for a in part.args if a not in seen]
+        seen.update(new)
+        rest += new
+
+
+def _has_branches(e: Fast) -> bool:
+    return any(True for _ in _piecewise_parts(e))
 
 
 def _merged(e: Fast) -> Fast:
     """Branches that are all the same are one: SymEngine keeps derivatives such as Piecewise((0, x < 1), (0, True))."""
-    import symengine
-
     for _ in range(8):  # nested ones from the inside
-        same = {p: p.args[0] for p in e.atoms(symengine.Piecewise) if len(set(p.args[::2])) == 1}
+        same = {p: p.args[0] for p in _piecewise_parts(e) if len(set(p.args[::2])) == 1}
         if not same:
             break
         e = e.subs(same)

@@ -89,6 +89,14 @@ def nonholonomic() -> Case:
 
 
 @cache
+def vakonomic() -> Case:
+    """The same constraint and potential, vakonomic: its multiplier is data of the start."""
+    ideal = nonholonomic()
+    system = ideal.system.replace(principle=da.Vakonomic())
+    return Case(system, {**ideal.start, system.multipliers[0]: 0.4}, ideal.parameters)
+
+
+@cache
 def nonholonomic_forced() -> Case:
     """The same with everything that can depend on time doing so: a mass, the potential, forces, the constraint's form."""
     system = da.System(

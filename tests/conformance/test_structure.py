@@ -148,6 +148,54 @@ def test_what_refuses_free_systems_claims_nothing_about_them():
             assert method == da.Rattle() or not (method.symplectic or method.momentum or method.energy)
 
 
+def to_extended_momenta(case, state, t):
+    """d(q, p, chi)/d(q, v, mu) with p = d(L + mu chi)/dv, at a state (q, v, mu) of a vakonomic system."""
+    s = case.system
+    (mu,), (c,) = s.multipliers, s.constraints
+    p = [(s.lagrangian + mu * c.expression).diff(v) for v in s.velocities]
+    names = [*s.coordinates, *s.velocities, mu]
+    matrix = sympy.Matrix([*s.coordinates, *p, c.expression]).jacobian(names)
+    return np.array(matrix.subs({**dict(zip(names, state, strict=True)), da.time: t, **case.parameters}), dtype=float)
+
+
+@claiming("symplectic", systems.vakonomic, *CONTROLS)
+def test_symplectic_on_the_extended_phase_space(method):
+    """(q, p) with p = d(L + mu chi)/dv has no constraint: a variational step is symplectic there."""
+    case, h, n = systems.vakonomic(), length(method), 3
+    if method.carries == "momentum":
+        step = da.flow(case.system, method, h=h, start={**case.start, da.time: 0.3}, parameters=case.parameters)
+        defect = step.symplectic_defect
+    else:
+        s = case.system
+        known = da.evaluate(s, at={**case.start, da.time: 0.3}, parameters=case.parameters)
+        start = np.array([*(case.start[q] for q in s.coordinates), *known.velocities.values(), *known.multipliers])
+        end, T = tangent(method.step_map(s), start, values(case), h, 0.3)
+        first, last = to_extended_momenta(case, start, 0.3), to_extended_momenta(case, end, 0.3 + h)
+        T = (last @ T @ np.linalg.inv(first))[: 2 * n, : 2 * n]
+        J = np.block([[np.zeros((n, n)), np.eye(n)], [-np.eye(n), np.zeros((n, n))]])
+        defect = np.abs(T.T @ J @ T - J).max()
+    if method.symplectic:
+        assert defect < 1e-13
+    else:
+        assert defect > 1e-9, "the control must fail the check"
+
+
+@claiming("momentum", systems.vakonomic, CONTROL)
+def test_momentum_with_multipliers(method):
+    """Of the vakonomic disc: x, y and theta are cyclic in L + mu chi."""
+    disc = da.gallery.load("rolling-disk")
+    system = disc.system.replace(principle=da.Vakonomic())
+    mu = system.multipliers
+    start = {**{k: v for k, v in disc.start.items() if k.name not in ("x.dot", "y.dot")}, mu[0]: 0.3, mu[1]: -0.2}
+    run = da.simulate(system, method, h=0.1, steps=1000, start=start, parameters=disc.parameters)
+    rows = da.audit(run, seconds=0)
+    names = [f"momentum of {q} with multipliers" for q in ("x", "y", "theta")]
+    if method.momentum:
+        assert all(rows[name].verdict == "kept to rounding" for name in names)
+    else:
+        assert any(rows[name].verdict != "kept to rounding" for name in names), "the control must fail the check"
+
+
 def test_tangent_map_is_the_derivative():
     """The implicit function theorem against a difference of neighbouring steps."""
     case = systems.forced()

@@ -303,3 +303,31 @@ def test_processes_that_race_for_one_cache(tmp_path):
     racing = [subprocess.Popen([sys.executable, "-W", "error", "-c", RACE], env=environment) for _ in range(3)]
     assert [process.wait(120) for process in racing] == [0, 0, 0]
     assert all(len(f.name) == 64 for f in Path(tmp_path, "cache").iterdir())
+
+
+def shown(capsys, *words):
+    from dalembert.cli import main
+
+    main(["cache", *words])
+    return capsys.readouterr().out
+
+
+def test_the_command_shows_and_clears_the_cache(home, capsys):
+    """What is no entry stays; so does everything in a folder that is not trusted."""
+    (home / "mine").write_text("kept")
+    size = entry_of(home).stat().st_size
+    assert f"{home}\n1 entries, {size / 2**20:.1f} of at most 256 MB" in shown(capsys)
+    home.chmod(0o777)
+    text, told = warned(lambda: shown(capsys, "--clear"))
+    assert "removed: 0 entries" in text and "others can write it" in told[0]
+    home.chmod(0o700)
+    assert "removed: 1 entries" in shown(capsys, "--clear")
+    assert [f.name for f in home.iterdir()] == ["mine"]
+    assert "0 entries" in shown(capsys) and value() == RIGHT
+
+
+def test_the_command_without_a_cache(monkeypatch, capsys, tmp_path):
+    monkeypatch.setenv("DALEMBERT_CACHE", "")
+    assert "compiled code is not kept" in shown(capsys)
+    monkeypatch.setenv("DALEMBERT_CACHE", str(tmp_path / "none"))
+    assert "0 entries" in shown(capsys, "--clear") and not (tmp_path / "none").exists()

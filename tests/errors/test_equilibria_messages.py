@@ -145,7 +145,7 @@ def test_results_show_themselves():
     text = str(found)
     assert "rod: 2 equilibria with x in [-2, 2], y in [-2, 2], and no other" in text
     assert "lambda_1" in text and "unstable" in text and "Lagrange-Dirichlet" in text
-    assert "| x | y | lambda_1 | stability |" in found._repr_markdown_()
+    assert r"| x | y | lambda\_1 | stability |" in found._repr_markdown_()
     assert "equilibrium of rod: x = 0, y = -1" in str(found[0])
     assert "frequency" in str(da.normal_modes(ROD, at=found[0]))
     assert "stiffness" in str(da.linearise(ROD, about={x: 0, y: -l}))

@@ -71,10 +71,10 @@ def test_a_file_that_names_something_to_execute():
     assert told(ModelError, lambda: serial.unpack(["eval", "1"])) == "the file names an unknown operation 'eval'."
 
 
-HAS = "this run has x, y, their .dot and .momentum, and the multipliers."
+HAS = "this run has x, y, their .dot, .ddot and .momentum, and the multipliers."
 
 
-@pytest.mark.parametrize("key", [z, "z", x.ddot, c, "multiplier.1"])
+@pytest.mark.parametrize("key", [z, "z", z.ddot, c, "multiplier.1"])
 def test_a_run_asked_for_what_it_has_not(key):
     with pytest.raises(KeyError) as caught:
         point()[key]
@@ -121,8 +121,8 @@ def test_an_audit_asked_for_what_it_has_not():
     with pytest.raises(KeyError) as caught:
         audit(point())["spin"]
     assert caught.value.args == (
-        "spin: this audit has energy, momentum of x, momentum of y, angular momentum in x, y, centre of mass (Galilean boost "
-        "along y), centre of mass (Galilean boost along x).",
+        "spin: this audit has energy, momentum of x, momentum of y, centre of mass (Galilean boost along y), centre of mass "
+        "(Galilean boost along x).",
     )
 
 

@@ -20,6 +20,8 @@ import dalembert as da
 DOCS = Path(__file__).parents[2] / "docs"
 y = da.coordinates("y")
 BALL = da.System("ball", [y], kinetic=y.dot**2 / 2, potential=9.81 * y)
+k = da.parameters("k")
+SPRING = da.System("spring", [y], kinetic=y.dot**2 / 2, potential=k * y**2 / 2)
 GIVEN = {"h": 0.001, "start": {y: 1.0, y.dot: 0.0}, "parameters": {}}
 BOUNCE = da.Event(y, {y.dot: -0.9999 * y.dot}, -1, name="bounce")
 
@@ -92,11 +94,13 @@ def test_an_interrupted_run_is_the_first_part_of_the_whole_and_goes_on(events, e
 
 
 def test_a_reference_keeps_what_it_has():
-    method, given = da.Reference(), GIVEN | {"start": {y: np.linspace(1, 2, 8), y.dot: 0.0}, "h": 0.01}
-    whole = da.simulate(BALL, method, steps=20_000, **given)
-    run = interrupted(lambda progress: da.simulate(BALL, method, steps=20_000, progress=progress, **given), 0.001)
-    assert run.status[0] is da.Status.CONVERGED
-    assert run.status[-1] is da.Status.INTERRUPTED
+    """All lanes advance together, each with steps of its own; slow springs have come farther than fast ones."""
+    method, end = da.Reference(), 20_000
+    given = {"h": 1.0, "start": {y: 1.0, y.dot: 0.0}, "parameters": {k: np.array([1e-4, 1.0, 4.0])}}
+    whole = da.simulate(SPRING, method, steps=end, **given)
+    run = interrupted(lambda progress: da.simulate(SPRING, method, steps=end, progress=progress, **given), 0.001)
+    assert run.status == [da.Status.CONVERGED, da.Status.INTERRUPTED, da.Status.INTERRUPTED]
+    assert run.codes[0, 1] == end > run.codes[1, 1] > run.codes[2, 1] > 0
     for lane, last in enumerate(run.codes[:, 1]):
         assert np.array_equal(run.records[lane, : last + 1], whole.records[lane, : last + 1])
         assert np.isnan(run.records[lane, last + 1 :]).all()
@@ -111,9 +115,9 @@ def test_a_message_says_how_to_go_on():
     with pytest.raises(da.SimulationError, match=r"interrupted\. Continue with start=error\.trajectory\.") as caught:
         da.simulate(BALL, da.Midpoint(), steps=2_000, progress=stop, events=[BOUNCE], **GIVEN)
     assert caught.value.trajectory.codes[0, 1] == 256
-    two = GIVEN | {"start": {y: np.array([1.0, 2.0]), y.dot: 0.0}}
+    spring = {"h": 1.0, "start": {y: 1.0, y.dot: 0.0}, "parameters": {k: 1.0}}
     with pytest.raises(da.SimulationError, match="An adaptive method is not continued"):
-        da.simulate(BALL, da.Reference(), steps=10, progress=stop, **two)
+        da.simulate(SPRING, da.Reference(), steps=20_000, progress=stop, **spring)
     with pytest.raises(da.SimulationError, match=r"interrupted after the last step\. The run is complete"):
         da.simulate(BALL, da.Midpoint(), steps=10, progress=stop, **GIVEN)
 

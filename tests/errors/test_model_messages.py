@@ -53,7 +53,7 @@ u, w = da.coordinates("u w")
 ALONE = da.System("alone", [u, w], kinetic=(u.dot**2 + w.dot**2) / 2, constraints=[u.dot - w.dot])
 
 GIVEN = ALONE.replace(variations=[u.dot])
-FILED = "Expected GivenVariations with variations, or DAlembert or Vakonomic without."
+FILED = "Expected GivenVariations with variations, or DAlembert or Upsilon or Vakonomic without."
 
 
 def filed(**fields):
@@ -334,7 +334,7 @@ def test_expressions(call, message):
     (
         "a principle that files do not know",
         lambda: dumps(plane(constraints=[x.dot - y.dot], principle=Scaled())),
-        "the principle Scaled() cannot be saved. Files hold DAlembert, GivenVariations, Vakonomic.",
+        "the principle Scaled() cannot be saved. Files hold DAlembert, GivenVariations, Vakonomic, Upsilon.",
     ),
     (
         "a file with an unknown principle",

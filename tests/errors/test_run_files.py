@@ -54,7 +54,10 @@ def same(a, b):
 @pytest.mark.parametrize("name", ["run", "run.npz", "run.h5", "run.nc4", "run.NC", ".nc"])
 def test_an_unknown_suffix(tmp_path, name):
     message = told(StartError, lambda: oscillation().save(tmp_path / name))
-    assert message == f"save: {tmp_path / name} has no known suffix. A run is a NetCDF file: .nc, .cdf, .netcdf."
+    assert message == (
+        f"save: {tmp_path / name} has no known suffix. A run is a NetCDF file or a Zarr folder: .nc, .cdf, .netcdf, "
+        f".zarr. For other programs run.save('run.csv') writes a table."
+    )
     assert not list(tmp_path.iterdir())
 
 

@@ -313,3 +313,12 @@ def test_reports_show_themselves():
         energy_report(
             da.simulate(da.discretise(PENDULUM, da.midpoint_map), h=0.1, steps=2, start={x: 1, x.momentum: 0})
         )
+
+
+@pytest.mark.parametrize("unit", [1, 10_000])
+def test_a_wall_is_refused_for_the_same_reason_in_all_units(unit):
+    """Its place is no letter: pieces fit together with their numbers only."""
+    X = unit * x
+    wall = sympy.Piecewise((0, X < 3), (3 * (X - 3) ** 2 / 10, True))
+    with pytest.raises(da.DalembertError, match="not smooth"):
+        da.modified_equation(da.System("wall", [x], kinetic=x.dot**2 / 2, potential=wall), da.Midpoint(), 2)

@@ -406,3 +406,58 @@ def test_shapes_are_shown_without_rounding_noise():
     assert not re.search(r"\de-\d", str(modes)) and len(re.findall(r"  -?0\.\d+i\b", str(modes))) == 2
     shown = [_component(z) for z in (2e-17 - 0.65j, -0.65 + 1e-17j, 0.3 + 0.4j, 0, 1e-6 + 0.5j)]
     assert shown == ["-0.65i", "-0.65", "0.3+0.4i", "0", "1e-06+0.5i"]
+
+
+@pytest.mark.parametrize("unit", [1, 1e-12])
+def test_a_wall_in_a_corner_of_the_box_is_seen(unit):
+    """Behind it are two equilibria; before it the potential is constant, which is no reason to look no further."""
+    X = x / unit
+    behind = sympy.Piecewise((0, X < 990), (3 * (X - 990) ** 2 * (X - 995) ** 2, True))
+    system = da.System("a wall far away", [x], kinetic=x.dot**2 / 2, potential=behind)
+    found = da.equilibria(system, box={x: (-1000 * unit, 1000 * unit)})
+    assert [round(e.state[x] / unit, 6) for e in found] == [992.5, 995]
+    assert not found.complete and not found.free
+    before = da.equilibria(system, box={x: (-1000 * unit, 980 * unit)})
+    assert before.free == ({x: 1.0},) and before.complete
+
+
+@pytest.mark.parametrize("unit", [1, 1e-4, 1e9])
+def test_intervals_that_are_needed_do_not_depend_on_units(unit):
+    """Behind a wall at x = 3 units the pull of z is no matter of the distance alone."""
+    X, Z = x / unit, y / unit
+    wall = sympy.Piecewise((0, X < 3), (3 * (X - 3) ** 2 / 10, True))
+    kinetic = (x.dot**2 + y.dot**2) / 2
+    with pytest.raises(da.StartError, match="no interval for x, y"):
+        da.equilibria(da.System("pulled to a wall", [x, y], kinetic=kinetic, potential=(X - Z) ** 2 + wall))
+
+
+@pytest.mark.parametrize("unit", [1, 1e-9, 1e9])
+@pytest.mark.parametrize("width", [10, 1e4, 1e9])
+def test_forces_that_underflow_in_most_of_the_box(unit, width):
+    """A force that is zero to rounding nearly everywhere is not absent."""
+    system = da.System("well", [x], kinetic=x.dot**2 / 2, potential=-sympy.exp(-((x / unit - 3) ** 2)))
+    found = da.equilibria(system, box={x: (-width * unit, width * unit)}, attempts=300)
+    assert not found.free
+    assert found.complete == (width == 10) and len(found) == (width == 10)
+
+
+@pytest.mark.parametrize("unit", [1, 1e-3, 100, 1e7])
+@pytest.mark.parametrize("angle", [0.3, 0.9835, 2.1, 4.0])
+def test_rounding_is_no_growth(unit, angle):
+    """A bead on a circle about the end of its spring is at rest anywhere: the multiplier balances the spring."""
+    radius = sympy.Float("9.81") * unit
+    at = {x: float(radius * cos(angle)), y: float(radius * sin(angle))}
+    bead = da.System(
+        "bead", [x, y], kinetic=sympy.Float("0.7") * (x.dot**2 + y.dot**2), potential=sympy.Float("1.7") * (x**2 + y**2) / 3,
+        constraints=[x**2 + y**2 - radius**2],
+    )  # fmt: skip
+    modes = da.normal_modes(bead, at=at)
+    assert modes.stability.verdict == "undecided" and not modes.stability.exponents.any()
+
+
+@pytest.mark.parametrize("unit", [1, 1e-5, 1e6])
+def test_a_force_that_underflows_has_no_period(unit):
+    """Where it is zero to rounding it does not change by a turn either."""
+    morse = da.System("Morse", [x], kinetic=x.dot**2 / 2, potential=(1 - sympy.exp(-x / unit)) ** 2)
+    with pytest.raises(da.StartError, match="no interval for x"):
+        da.equilibria(morse)

@@ -68,7 +68,7 @@ def test_fractions_of_a_step():
     xi = np.array([0.4, -0.7, 1.1])
 
     def turn(share, by):
-        return np.array([[float(e) for e in row] for row in R.fraction(fast(share), list(map(fast, by)))])
+        return np.array([[float(e) for e in row] for row in R.adjoint(fast(share), list(map(fast, by)))])
 
     whole = R.shown(R.moved(np.array([1.0, 0, 0, 0]), xi))
     assert np.abs(turn(0, xi) - np.eye(3)).max() == 0

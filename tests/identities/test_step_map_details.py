@@ -115,6 +115,9 @@ def test_names_by_role():
     among = ["p", "c", "z", "b", "a"]
     assert layout.of("position", among) == ["a", "b", "c"] and layout.places("position", among) == [4, 3, 1]
     assert layout.of("momentum", ["a"]) == [] and layout.find("b") == (layout.segments[0], 1)
+    two = Layout((Segment("position", "y", ("y",)), Segment("position", "x", ("x",)), Segment("velocity", "x", ("x",))))
+    assert two.of("position", ["x", "y"]) == ["y", "x"] and two.places("position", ["x", "y"]) == [1, 0]
+    assert two.find("x") == (two.segments[1], 0)  # the first segment that has the name
     assert layout.find("z") is None and layout.extended(Segment("entropy", "S", ("S",))).find("S") is not None
 
 

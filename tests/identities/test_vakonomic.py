@@ -284,7 +284,7 @@ def test_files_refuse_a_principle_of_ones_own(tmp_path):
     assert run.dataset["multipliers"].shape == (121, 1)
     with pytest.raises(da.ModelError) as refused:
         run.save(tmp_path / "run.nc")
-    expected = "the principle Halved() cannot be saved. Files hold DAlembert, GivenVariations, Vakonomic."
+    expected = "the principle Halved() cannot be saved. Files hold DAlembert, GivenVariations, Vakonomic, Upsilon."
     assert str(refused.value) == expected and not list(tmp_path.iterdir())
 
 
@@ -379,3 +379,22 @@ def test_questions_that_take_it():
             da.bodies.compose("both", VAKO, da.System("free", [theta], kinetic=theta.dot**2)).principle
             == da.Vakonomic()
         )
+
+
+@pytest.mark.parametrize("method", [da.Midpoint(), da.Trapezoidal()], ids=repr)
+def test_existence_takes_the_multipliers(method):
+    """The step that is proved to exist is the one that is computed; the multiplier of the start matters."""
+    ends = []
+    for given in (0.6, -3.0):
+        step = da.existence(VAKO, method, at={**START, mu: given}, h=0.02, parameters=VALUES)
+        run = run_of(method, steps=1, start={**START, mu: given})
+        near = [
+            s
+            for s in step.steps
+            if all(s.enclosure[q][0] - 1e-9 <= run[q][-1] <= s.enclosure[q][1] + 1e-9 for q in (x, y, z))
+        ]
+        assert step.verdict == "exists" and len(near) == 1
+        ends.append(run[y][-1])
+    assert abs(ends[0] - ends[1]) > 1e-6
+    with pytest.raises(da.StartError, match=r"system.multipliers\[0\]"):
+        da.existence(VAKO, method, at=PLACE, h=0.02, parameters=VALUES)

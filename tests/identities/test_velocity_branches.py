@@ -239,3 +239,47 @@ def test_lanes_of_which_some_end_keep_their_records(monkeypatch):
     np.testing.assert_array_equal(ran(da.Midpoint(), every=15, start={x: 0, v: 0.1}, steps=120).x, thin.x[1])
     ended = ran(da.Midpoint(), start=ran(da.Midpoint(), every=15, start={x: 0, v: 0.1}, steps=100), steps=20)
     np.testing.assert_array_equal(ended.x[-1], thin.x[1, -1])
+
+
+def within_folds(run, q=x):
+    """The velocities of all recorded nodes relative to the fold of each lane."""
+    speeds = np.atleast_2d(run[q.dot])
+    return [s[np.isfinite(s)] / FOLD for s in speeds]
+
+
+@pytest.mark.parametrize("method", [*TAKEN, da.Reference()], ids=repr)
+def test_a_motion_between_the_folds_ends_there(method):
+    """A step that crosses a fold has velocities of another branch; the one before its first node is known."""
+    places = np.array([3.0, -3.0, -1.0, 0.05])
+    for h in (0.5, 0.05):
+        run = ran(method, start={x: places, v: np.array([0.5, -0.5, 0.2, 0.0])}, h=h, steps=round(3 / h), strict=False)
+        assert not run.ok and Status.CONVERGED not in run.status
+        assert all((np.abs(some) < 1).all() and len(some) > 0 for some in within_folds(run))
+        np.testing.assert_allclose(run[v][:, 0], [0.5, -0.5, 0.2, 0.0], atol=1e-12)
+
+
+@pytest.mark.parametrize("method", [*TAKEN, da.Reference()], ids=repr)
+def test_two_folds_that_are_reached_together_are_seen(method):
+    """The determinant of the matrix of p = dL/dv then keeps its sign."""
+    if not isinstance(method, da.Reference) and method.order > 6:
+        pytest.skip("long to compile")
+    both = da.System("both", [x, y], lagrangian=sum(q.dot**4 / 4 - q.dot**2 / 2 - q**2 for q in (x, y)))
+    speeds = np.array([0.5, 0.0, 0.7])
+    start = {x: np.array([3.0, 0.3, 0.3]), v: speeds}
+    run = ran(method, both, {**start, y: start[x], y.dot: start[v]}, h=0.2, steps=15, strict=False)
+    for some, speed in zip(within_folds(run), speeds, strict=True):
+        assert ((np.abs(some) < 1) == (speed < FOLD)).all() and len(some) > 0
+    assert Status.CONVERGED not in run.status
+
+
+def test_a_fold_crossed_after_a_continuation_ends_the_run_as_without():
+    start = {x: 0.3, v: 0.0}
+    whole = ran(da.LeftPoint(), start=start, h=0.2, steps=15, strict=False)
+    last = int(whole.codes[0, 1])
+    assert 0 < last < 15
+    for begun in range(1, last + 1):
+        run = ran(
+            da.LeftPoint(), start=ran(da.LeftPoint(), start=start, h=0.2, steps=begun), h=0.2, steps=15, strict=False
+        )
+        assert run.status is whole.status and run.codes[0, 1] == last
+        np.testing.assert_array_equal(run[v][: last - begun + 1], whole[v][begun : last + 1])

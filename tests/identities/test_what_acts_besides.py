@@ -54,6 +54,33 @@ def test_structure_says_what_acts_besides_the_potential():
     assert "act besides" not in str(da.structure(made()))  # control
 
 
+def test_hamilton_principle_says_that_forces_work():
+    """Along a forced motion the action alone is not stationary; what is said names the work of the forces."""
+    for more, work in (({"forces": {x: -c * x.dot}}, True), ({"dissipation": c * y.dot**2 / 2}, True), ({}, False)):
+        values = {s: v for s, v in {m: 1.3, k: 2.0, c: 0.7}.items() if s in made(**more).parameters}
+        start = {x: 0.3, y: 0.2, x.dot: 0.1, y.dot: -0.4}
+        run = da.simulate(made(**more), da.Midpoint(), h=0.01, steps=32, start=start, parameters=values)
+        text = str(da.hamilton_principle(run))
+        assert ("The action with the virtual work of the forces is stationary" in text) == work
+        assert ("The action is stationary" in text) != work
+
+
+def test_the_reaction_of_a_constraint_that_does_not_move_may_work():
+    """Chetaev's reaction of v^2 = 1 has power though the constraint does not depend on time."""
+    for constraint, why in (
+        (x.dot**2 + y.dot**2 - 1, "is not homogeneous in the velocities"),
+        (x.dot**2 + y.dot**2 - 1 - da.time, "moves"),
+        (x.dot - y * y.dot - 1, "moves"),
+        (x.dot - y * y.dot, None),
+    ):
+        s = made(constraints=[constraint])
+        found = da.first_integrals(s, degree=0)
+        energy = next(i for i in [*found, *found.not_conserved] if i.name == "energy")
+        said = f"the reaction of a constraint does work (the constraint {why})"
+        assert energy.reason == said if why else energy.conserved
+        assert (f"they do work, because a constraint {why}" in str(da.reactions(s))) == bool(why)
+
+
 def test_the_reduced_system_shows_its_forces():
     text = str(da.routh(made(dissipation=c * x.dot**2 / 2)))
     assert "force on x:  -c*x.dot" in text

@@ -409,3 +409,34 @@ def test_entropies_in_events():
         warm, da.Midpoint(), h=0.001, steps=2000, start={x: 0, x.dot: 1, S: 0}, events=da.Event(S - 0.05)
     )
     assert run.events[0].time == pytest.approx(fine.events[0].time, abs=1e-3)
+
+
+@pytest.mark.parametrize("method", [da.Midpoint(), da.Trapezoidal(), da.RungeKutta4()], ids=repr)
+def test_an_action_that_leads_where_there_is_no_inertia(method):
+    """At x = 0 the momentum x^2 v does not determine v: the run ends there, with what it had; it went on at 1e22."""
+    x = da.coordinates("x")
+    s = da.System("varying mass", [x], kinetic=x**2 * x.dot**2 / 2, potential=9.81 * x)
+    for place, ended in ((0, da.Status.SINGULAR), (0.5, da.Status.CONVERGED)):  # the second is the control
+        event = da.Event(x - 0.8, {x: place})
+        run = da.simulate(s, method, h=0.01, steps=12, start={x: 1, x.dot: -2}, events=[event], strict=False)
+        assert run.status is ended and len(run.events) == 1
+        assert np.isfinite(run.x[:8]).all() and run.x[7] > 0.8
+
+
+@pytest.mark.parametrize("method", [da.Midpoint(), da.RungeKutta4()], ids=repr)
+def test_an_action_on_a_rotation_that_leaves_the_constraints(method):
+    """The run so far is in the result; velocities of a rotation are not completed one by one."""
+    R, x = da.rotation("R"), da.coordinates("x")
+    w = R.omega
+    s = da.System(
+        "screw", [R, x], kinetic=(w[0] ** 2 + w[1] ** 2 + w[2] ** 2 + x.dot**2) / 2, constraints=[w[2] - 3 * x.dot]
+    )
+    start = {R: np.eye(3), R.omega: (0.1, 0.2, 3), x: 0, x.dot: 1}
+    for action, ended in (
+        ({x.dot: -7 * x.dot}, da.Status.OFF_CONSTRAINTS),
+        ({x.dot: -x.dot, R.omega: tuple(-v for v in w)}, da.Status.CONVERGED),
+    ):
+        run = da.simulate(
+            s, method, h=0.01, steps=12, start=start, events=[da.Event(x - 0.05, action)], strict=False
+        )  # fmt: skip
+        assert run.status is ended and run.x[4] == pytest.approx(0.04, abs=1e-4)

@@ -373,7 +373,7 @@ def test_the_picture_says_what_was_drawn():
     sparse = da.simulate(PENDULUM, da.Midpoint(), h=0.01, steps=10, every=100, start={theta: 1, theta.dot: 0})
     assert "10 steps were computed, and every=100 records none of them" in texts(sparse.plot())
     many = da.simulate(PENDULUM, da.Midpoint(), h=0.1, steps=5, start={theta: np.linspace(0, 1, 40), theta.dot: 0})
-    assert "40 lanes, of which 25 are drawn" in texts(many.plot())
+    assert "40 lanes: median, bands of 50 % and 90 %" in texts(many.plot())
 
 
 def test_a_name_with_signs_of_latex_is_drawn(tmp_path):

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
+
 import sympy
 
 import dalembert as da
+import dalembert.display
 from dalembert.display import Shown, Table
 
 
@@ -51,3 +54,107 @@ def test_every_result_of_the_theory_shows_itself():
     for result in (da.classify(disk), da.routh(cart), da.hamilton(cart), da.structure(cart), da.reactions(disk)):
         assert len(str(result)) > 50
         assert "$" in result._repr_markdown_() or "|" in result._repr_markdown_()
+
+
+def results():
+    """Results of public functions, one of each kind."""
+    e = da.gallery.load("cart-pendulum")
+    cart, disk = e.system, da.gallery.load("rolling-disk").system
+    values = dict(e.parameters)
+    rest = da.equilibria(cart, parameters=values)
+    run = da.simulate(cart, da.Midpoint(), h=e.h, steps=20, start=e.start, parameters=values)
+    yield from (da.classify(disk), da.first_integrals(cart, degree=0), da.reactions(disk), da.structure(cart))
+    yield from (rest, rest[0], da.normal_modes(cart, at=rest[0]), da.linearise(cart, about=rest[0]), da.routh(cart))
+    yield from (da.hamilton(cart), da.hamel(disk), da.audit(run, seconds=0))
+    yield da.flow(cart, da.Midpoint(), h=e.h, start=e.start, parameters=values)
+    yield da.energy_balance(da.gallery.load("two-gas-chambers").system)
+
+
+def outside_of_formulas(markdown):
+    """Markdown without formulas and without what is escaped."""
+    return re.sub(r"\$[^$]*\$", "", re.sub(r"\\.", "", re.sub(r"\$\\displaystyle.*?(?<!\\)\$", "", markdown)))
+
+
+def test_markdown_of_results_is_what_it_says():
+    for result in results():
+        shown = result._repr_markdown_()
+        plain = outside_of_formulas(re.sub(r"(?<!\\)\$[^$]*(?<!\\)\$", "", shown))
+        assert not set("*_`$") & set(plain), (type(result), plain)
+        assert not any(line.startswith("    ") for line in shown.splitlines()), type(result)
+        assert "Float(" not in shown and "Symbol(" not in shown
+
+
+def test_control_a_star_of_a_formula_is_escaped():
+    assert Result("x*y*z_1")._repr_markdown_() == r"x\*y\*z\_1"
+    assert set("*") & set(outside_of_formulas("x*y*z"))
+
+
+def pieces(latex):
+    """Whether braces and environments of LaTeX are closed."""
+    plain = re.sub(r"\\[{}]", "", latex)
+    depth = 0
+    for c in plain:
+        depth += (c == "{") - (c == "}")
+        assert depth >= 0, latex
+    begun, ended = (re.findall(rf"\\{word}\{{(\w+)\}}", latex) for word in ("begin", "end"))
+    return depth == 0 and sorted(begun) == sorted(ended) and latex.count(r"\left") == latex.count(r"\right")
+
+
+def test_whatever_has_formulas_gives_them_as_latex():
+    formulas = 0
+    for result in results():
+        latex = result.latex()
+        assert pieces(latex) and "displaystyle" not in latex
+        if "displaystyle" in result._repr_markdown_():
+            formulas += 1
+            assert latex, type(result)
+    assert formulas > 6
+    assert not pieces(r"\frac{a}{b")  # the control
+
+
+def test_systems_equations_and_discrete_equations_are_latex_too():
+    e = da.gallery.load("cart-pendulum")
+    steps = da.discretise(e.system, da.midpoint_map)
+    for result in (e.system, e.system.equations(), steps.equations()):
+        assert pieces(result.latex()) and result.latex().startswith(r"\begin{aligned}")
+    assert e.system.equations()._repr_latex_() == rf"$\displaystyle {e.system.equations().latex()}$"
+    oscillator = da.gallery.load("harmonic-oscillator").system
+    for result in (da.modified_equation(oscillator, da.Midpoint(), 2), da.exact_discrete_lagrangian(oscillator)):
+        assert pieces(result.latex()) and result.latex() in result._repr_latex_()
+
+
+def test_long_formulas_have_named_parts():
+    long = sum(sympy.sin(k * x + y) ** 2 / (1 + (k * x + y) ** 2) for k in range(1, 25))
+    shown = Result(("long", long))
+    assert "sigma_{1}" in shown.latex() and "sigma_{1}" in shown._repr_markdown_()
+    (short,), named = da.display.named_parts([long])
+    back = short
+    for name, part in reversed(named):
+        back = back.xreplace({name: part})
+    at = {x: 0.3, y: 0.2}
+    assert abs(float(back.subs(at)) - float(long.subs(at))) < 1e-13
+    assert da.display.named_parts([x + y]) == ([x + y], [])
+
+
+def test_a_formula_wider_than_a_screen_is_one_line():
+    wide = sum(sympy.sin(k * x) / (1 + y**k) for k in range(1, 40))
+    assert len(str(Result(("wide", wide))).splitlines()) == 1
+    chain = str(da.gallery.load("pendulum-chain").system.equations())
+    assert max(len(block.splitlines()) for block in chain.split("\n\n")) == 1
+
+
+def test_systems_examples_evaluations_and_events_show_themselves():
+    e = da.gallery.load("two-gas-chambers")
+    assert r"$\displaystyle T = \frac{m \dot{x}^{2}}{2}$" in e.system._repr_markdown_()
+    assert "| $m$ |" in e._repr_markdown_() and "Source:" in e._repr_markdown_()
+    assert "friction on x that heats S1" in e.system._repr_markdown_()
+    disk = da.gallery.load("rolling-disk").system
+    assert disk._repr_markdown_().count("= 0$") == len(disk.constraints) == 2
+    ball = da.System("ball", [y], kinetic=y.dot**2 / 2, potential=9.81 * y)
+    assert "9.81" in ball._repr_markdown_() and "981" not in ball.latex().replace("9.81", "")
+    given = {"h": 0.1, "start": {y: 1, y.dot: 0}}
+    run = da.simulate(ball, da.Midpoint(), steps=10, events=[da.Event(y, {y.dot: -y.dot / 2}, name="floor")], **given)
+    assert "| floor | 0 |" in run.events._repr_markdown_() and "floor" in str(run.events)
+    assert run.events == tuple(run.events) and isinstance(run.events, tuple)
+    assert str(da.simulate(ball, da.Midpoint(), steps=1, **given).events) == "no crossings"
+    assert r"| $\ddot{y}$ | -9.81 |" in da.evaluate(ball, at={y: 1, y.dot: 0})._repr_markdown_()

@@ -19,6 +19,7 @@ from dalembert.decide.zero import vanishes
 from dalembert.engine import kernels
 from dalembert.engine.backends.llvm import ON_STACK, LLVMEmitter
 from dalembert.engine.linear import ZEROS, Matrix
+from dalembert.engine.number_places import Vector
 from dalembert.methods.stepping import Stepping
 from dalembert.model.constraints import SHORT, linear_row
 from dalembert.symbolic import MANY, fast, jacobian, numpy_function, partials, substitute, substitution, terms_of
@@ -72,9 +73,10 @@ def lines(system, method=None):
     return emitter.module().count("\n")
 
 
-def test_code_grows_with_the_number_of_masses(systems):
-    small, middle, large = (lines(systems.lattice(n)[0]) for n in (40, 80, 160))
-    assert (large - middle) / (middle - small) == pytest.approx(2, rel=0.02)
+def test_code_does_not_grow_with_the_number_of_masses(systems):
+    """But for a factor that is left out where it is one."""
+    lengths = [lines(systems.lattice(n)[0]) for n in (40, 80, 160)]
+    assert max(lengths) - min(lengths) < 10
 
 
 def test_code_of_a_dense_matrix_grows_with_its_square():
@@ -82,7 +84,7 @@ def test_code_of_a_dense_matrix_grows_with_its_square():
 
     def stored(n, count):
         e = LLVMEmitter("run", {})
-        Matrix(e, n, [divmod(place, n) for place in range(count)]).store([e.real(1.0)] * count)
+        Matrix(e, n, [divmod(place, n) for place in range(count)]).store(Vector(e, count, [e.real(1.0)] * count))
         return e.module().count("store double")
 
     n = 40

@@ -156,3 +156,19 @@ def test_a_step_is_not_halved_for_ever_because_the_residual_grew(doubts, monkeyp
     motion = da.simulate(other, da.Midpoint(), h=0.2, steps=300, start=e.start, parameters=e.parameters)
     machine._function.cache_clear()
     assert (motion.iterations < 20) == (doubts < 10)
+
+
+@pytest.mark.parametrize("start", [(0.0, 0.3), (0.2, 0.0)])
+def test_a_constraint_that_sets_a_velocity_to_zero(start):
+    """Its row has terms of rounding only, which do not contract: that is no doubt about the solution of the others."""
+    z = da.coordinates("z")
+    plane = (x.dot**2 * (2 + cos(x)) + 2 * y.dot**2) / 2 + x * y.dot**2 / 10
+    coupled = plane + z.dot**2 + x * y.dot * z.dot
+    held = da.System("held", [x, y, z], kinetic=coupled, potential=x * y, constraints=[z.dot])
+    free = da.System("free", [x, y], kinetic=plane, potential=x * y)
+    begun = {x: start[0], y: 0.5, x.dot: start[1], y.dot: 0.2}
+    for method in (da.Midpoint(), da.Trapezoidal(), da.LeftPoint()):
+        one = da.simulate(held, method, h=0.05, steps=40, start={**begun, z: -0.3})
+        two = da.simulate(free, method, h=0.05, steps=40, start=begun)
+        assert np.abs(one.x - two.x).max() < 1e-13 and np.abs(one.y - two.y).max() < 1e-13
+        assert np.abs(one.z + 0.3).max() < 1e-16

@@ -222,6 +222,16 @@ def test_krawczyk_needs_inclusion():
     assert not edge.any()  # a solution on the edge of a box is not proved to lie inside
 
 
+def test_an_equation_without_a_zero_in_the_box():
+    """x = 1 and x^2 + 1 = 0: two equations for one unknown, whose nearest point lies inside the box."""
+    lo, hi = np.array([[0.9]]), np.array([[1.1]])
+    for other, holds in ((x**2 + 1, False), (x**2 - 1, True)):
+        problem = Problem([fast(x - 1), fast(other / 100)], ["x"], [], {})
+        lower, upper, norm, gone, _ = problem.krawczyk(lo, hi)
+        assert (lower > lo).all() and (upper < hi).all() and (norm < 1).all()
+        assert gone.tolist() == [not holds] and problem.proves(lo, hi)[0].tolist() == [holds]
+
+
 def test_krawczyk_needs_a_function_on_the_whole_box():
     """x + x^(3/2) + 0.09 has no value at -0.09, where x + 0.09 vanishes."""
     lo, hi = np.array([[-0.2]]), np.array([[0.02]])

@@ -292,3 +292,24 @@ def test_other_methods_that_end_say_so(method):
     assert found.matrix is None
     assert "ended with NO_SOLUTION" in found.irregular[-1].reason
     assert int(np.isfinite(found.condition).sum()) == run.codes[0, 1]
+
+
+@pytest.mark.parametrize(
+    "method",
+    [da.GeometricNonholonomic(), da.McLachlanPerlmutter(), da.Composition(da.GeometricNonholonomic(), 4)],
+    ids=repr,
+)
+def test_constraints_that_are_nonlinear_in_the_velocities(method):
+    """The step is solved again from the velocities of the node: at rest the row of v^2 = 1 is zero."""
+    x, y = da.coordinates("x y")
+    s = da.System(
+        "constant speed", [x, y], kinetic=x.dot**2 + 3 * y.dot**2 / 2, potential=x**2 + 5 * (x - y) ** 2 / 2,
+        constraints=[x.dot**2 + y.dot**2 - 1],
+    )  # fmt: skip
+    run = da.simulate(s, method, h=0.01, steps=5, start={x: 0.3, y: 0.2, x.dot: 0.8, y.dot: 0.6})
+    found = da.regularity(run)
+    assert found.ok and (found.condition < 10).all()
+    beside = [
+        da.simulate(s, method, h=h, steps=2, start={x: 0.3, y: 0.2, x.dot: 0.8, y.dot: 0.6}) for h in (0.01, 1e-4)
+    ]
+    assert [da.regularity(r).condition[0] for r in beside] == pytest.approx([found.condition[0]] * 2, rel=0.1)

@@ -30,9 +30,9 @@ def central(potential, mass=1):
     return da.System("central", [x, y], kinetic=mass * (x.dot**2 + y.dot**2) / 2, potential=potential)
 
 
-def verdict(system):
+def verdict(system, integrals=None):
     """What is said of a system, without numbers."""
-    found = da.first_integrals(system)
+    found = da.first_integrals(system) if integrals is None else integrals
     said = {
         "conserved": sorted(i.name for i in found),
         "not conserved": sorted(i.name for i in found.not_conserved),
@@ -157,6 +157,24 @@ def test_states_where_every_acceleration_is_large(unit):
     assert shell(system).states(4, 1) is not None
     found = da.first_integrals(system, degree=0)
     assert (len(found), found.independent, found.remarks[1:]) == (1, 1, ())
+
+
+@pytest.mark.parametrize("unit", [1, sympy.Integer(10) ** 5, sympy.Rational(1, 10**9)])
+def test_a_rounded_number_is_one_in_all_units(unit):
+    """2.087322935736284 has sixteen digits; as a fraction it is short, and counted as exact unless a unit made it longer."""
+    for number, rounded in (("2.087322935736284", True), ("2.08732293573628", False), ("9.81", False)):
+        value = sympy.Rational(number) * unit
+        assert balls.was_computed(int(value.p), int(value.q)) is rounded
+
+
+@pytest.mark.parametrize("unit", [1, sympy.Integer(10) ** 5])
+def test_momenta_beside_rounded_numbers(unit):
+    """The momentum along the constraint was found in one unit of length only."""
+    steep = sympy.Float("4.35") * (1 - exp(-(z / unit - sympy.Float("1.251")) / sympy.Float("1.7"))) ** 2
+    kinetic = (5 * x.dot**2 / 8 + 0.41 * y.dot**2 + 2.1155 * z.dot**2) / unit**2
+    rail = 0.3 * x.dot + 2 * y.dot - 1.25 * z.dot
+    found = da.first_integrals(da.System("steep", [x, y, z], kinetic=kinetic, potential=steep, constraints=[rail]))
+    assert found.independent == 4
 
 
 def test_a_narrow_branch_is_seen():
@@ -362,3 +380,11 @@ def test_small_unknowns_are_told_by_the_equation_that_determines_them():
         plain = flint.arb_mat(grid).solve(flint.arb_mat([[force], [0], [0]]))
         assert plain[0, 0].contains(0)  # the control
         assert solution([[flint.arb(1), flint.arb(1)]] * 2, [flint.arb(1)] * 2) is None
+
+
+def test_a_symmetry_is_told_without_the_mass():
+    """What moves is the same in all units; the momentum that belongs to it contains the mass."""
+    for mass in (1, sympy.Float("1.7e-27"), sympy.Float("5.97e24")):
+        found = da.first_integrals(central(-sympy.Float("9.81e-20") / r, mass))[1]
+        assert found.name == "angular momentum in x, y"
+        assert "moving x by -y, y by x changes" in found.reason

@@ -56,8 +56,9 @@ class Units:
 
 
 def random_units(system, rng, decades=12):
-    """Units by powers of ten; angles, which occur in sines, keep theirs."""
+    """Units by powers of ten; angles, which occur in sines or turn a radius, keep theirs."""
     angles = {s for f in system.lagrangian.atoms(sympy.sin, sympy.cos, sympy.tan) for s in f.free_symbols}
+    angles |= {q for q in system.coordinates if system.lagrangian.diff(q.dot, 2).free_symbols & set(system.coordinates)}
     angles |= {s for c in system.constraints for f in c.expression.atoms(sympy.sin, sympy.cos) for s in f.free_symbols}
 
     def power():
@@ -85,12 +86,13 @@ def numeric(example):
 
 
 def mechanical_gallery():
-    """The gallery systems without entropies, rotations and variations of their own, with numbers for all parameters."""
+    """The gallery systems without entropies, rotations, variations or multipliers of their own, with all parameters given."""
     for name in gallery.names():
         example = gallery.load(name)
         s = example.system
         lines = len(s.factors) == len(s.coordinates)  # tests/identities/test_rotations.py has the others in other units
-        if lines and not s.entropies and not s.has_own_variations and set(s.parameters) <= set(example.parameters):
+        plain = not s.has_own_variations and not s.principle.carried(s)
+        if lines and plain and not s.entropies and set(s.parameters) <= set(example.parameters):
             yield name, example
 
 

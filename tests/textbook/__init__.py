@@ -1,6 +1,7 @@
 """The sources are the tests: each test cites the example, equation or statement it reproduces.
 
 000  M. J. Bonich, Sistemas termomecanicos lagrangianos continuos y discretos, Universidad Nacional del Comahue
+001  R. Ramirez, Sobre los sistemas mecanicos con enlaces, Universidad de Barcelona, 1990
 002  C. I. Tori, Reduccion lagrangiana de sistemas mecanicos discretos con vinculos no holonomos, Universidad Nacional de La
      Plata, 2010
 003  lecture notes on Newton's laws, constraints and d'Alembert's principle, after H. Goldstein and after F. Verheest and

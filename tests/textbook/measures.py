@@ -104,6 +104,16 @@ def equations(fixture: Fixture, spoil: float = 0.0) -> float:
     return max(errors)
 
 
+def beside(fixture: Fixture) -> list[tuple[str, float, float]]:
+    """Each acceleration and multiplier at the fixture: its name, by the printed equations solved in 30 digits, and here."""
+    system, values, (q, v) = load(fixture.system).system, fixture.values(), fixture.state()
+    now = evaluated(system, q, v, values, fixture.time)
+    names = [*(str(c.ddot) for c in system.coordinates), *map(str, system.multipliers)]
+    found = [*now.accelerations.values(), *now.multipliers]
+    said = solved(EQUATIONS[fixture.system], q, v, values, fixture.time, len(found))
+    return [(n, float(a), float(b)) for n, a, b in zip(names, said, found, strict=True)]
+
+
 def admissible(system: da.System, q: Any, v: Any, values: Mapping[str, float], t: float, rng: Any) -> Any:
     """A random state near (q, v) that satisfies the constraints at time t."""
     symbols = [system.coordinates, system.velocities, system.parameters, da.time]

@@ -133,14 +133,17 @@ def _number(e: Fast) -> Ball:
 
 
 @lru_cache(maxsize=4096)
-def was_computed(p: int, q: int) -> bool:
-    """Whether a fraction is a decimal of more than fifteen digits, such as the double nearest to 1/3."""
-    if max(abs(p), q).bit_length() < 50:
+def was_computed(p: int, q: int, digits: int = 15) -> bool:
+    """Whether a fraction is a decimal of more than `digits` digits, such as the double nearest to 1/3.
+
+    Only the digits count, so a factor of a power of ten, as in a change of units, does not matter.
+    """
+    if abs(p).bit_length() + 3 * q.bit_length() < 10 * digits // 3:  # at most p q**2.4 without the point
         return False
     tens = 0
     while 10**tens % q and tens < 400:
         tens += 1
-    return 10**tens % q == 0 and len(str(abs(p) * 10**tens // q).rstrip("0")) > 15
+    return 10**tens % q == 0 and len(str(abs(p) * 10**tens // q).rstrip("0")) > digits
 
 
 def _power(base: Fast, exponent: Fast, known: dict[Fast, Ball]) -> Ball:

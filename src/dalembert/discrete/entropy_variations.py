@@ -15,7 +15,9 @@ from typing import Any
 
 from ..errors import ModelError
 from ..model.coordinates import step, time
+from ..numbers import name_of
 from ..symbolic import Fast, fast, gradient, number
+from ..waist.layout import Groups
 from .system import DiscreteSystem
 
 
@@ -41,6 +43,12 @@ def variation_rows(system: DiscreteSystem) -> list[list[Fast]]:
     return rows
 
 
+def _columns(system: DiscreteSystem) -> Groups:
+    """The columns of `variation_rows`: the changes at the beginning and the end of a step."""
+    q, S = system.coordinates, system.entropies
+    return Groups(q0=q, q1=q, S0=S, S1=S)
+
+
 def variation_frame(system: DiscreteSystem, at: Mapping[Any, float]) -> Any:
     """A basis of the admissible variations at one step: rows (dq-, dq+, dS-, dS+), 2n + 1 of them for one entropy.
 
@@ -49,12 +57,12 @@ def variation_frame(system: DiscreteSystem, at: Mapping[Any, float]) -> Any:
     """
     import numpy as np
 
-    values = _by_name(at)
-    n, m = len(system.coordinates), len(system.entropies)
-    rows = np.array([[number(e, values) for e in row] for row in variation_rows(system)]).reshape(m, 2 * n + 2 * m)
+    values, columns = _by_name(at), _columns(system)
+    count = len(columns.outputs)
+    rows = np.array([[number(e, values) for e in row] for row in variation_rows(system)]).reshape(-1, count)
     solved = []
     for a, S in enumerate(system.entropies):
-        ends = (2 * n + m + a, 2 * n + a)
+        ends = (columns.columns("S1").start + a, columns.columns("S0").start + a)
         usable = [j for j in ends if rows[a, j] != 0]
         if not usable:
             raise ModelError(
@@ -62,8 +70,8 @@ def variation_frame(system: DiscreteSystem, at: Mapping[Any, float]) -> Any:
                 f"determined: D_S- L_d = D_S+ L_d = 0."
             )
         solved.append(usable[0])
-    free = [j for j in range(2 * n + 2 * m) if j not in solved]
-    frame = np.zeros((len(free), 2 * n + 2 * m))
+    free = [j for j in range(count) if j not in solved]
+    frame = np.zeros((len(free), count))
     frame[np.arange(len(free)), free] = 1
     for a, j in enumerate(solved):
         frame[:, j] = -frame[:, free] @ rows[a, free] / rows[a, j]
@@ -85,9 +93,10 @@ def extended_variation(system: DiscreteSystem, steps: Sequence[Mapping[Any, floa
         raise ModelError(
             f"extended_variation: dq has shape {moved.shape}. Expected {(len(steps) + 1, n)}: nodes, coordinates."
         )
-    known = -(table[:, :, :n] * moved[:-1, None] + table[:, :, n : 2 * n] * moved[1:, None]).sum(axis=2)
+    first, last, warm, warmed = (_columns(system).of(table, name) for name in ("q0", "q1", "S0", "S1"))
+    known = -(first * moved[:-1, None] + last * moved[1:, None]).sum(axis=2)
     for a, S in enumerate(system.entropies):
-        minus, plus = table[:, a, 2 * n + a], table[:, a, 2 * n + m + a]
+        minus, plus = warm[:, a, a], warmed[:, a, a]
         if (plus != 0).all():
             dS[0, a] = 0 if end is None else np.atleast_1d(end)[a]
             for k in range(len(steps)):
@@ -105,5 +114,5 @@ def extended_variation(system: DiscreteSystem, steps: Sequence[Mapping[Any, floa
 
 
 def _by_name(at: Mapping[Any, float]) -> dict[str, float]:
-    found = {getattr(key, "name", str(key)): float(value) for key, value in at.items()}
+    found = {name_of(key): float(value) for key, value in at.items()}
     return {time.name: 0.0, **found}

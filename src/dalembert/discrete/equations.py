@@ -22,6 +22,7 @@ from sympy import Eq, Expr, Function, Symbol
 from sympy.printing.pretty.pretty_symbology import pretty_symbol
 
 from ..decide.decimals import decimal
+from ..display import Formulas, aligned, equation_rows, on_paper
 from ..model.coordinates import (
     Coordinate,
     Direction,
@@ -32,11 +33,12 @@ from ..model.coordinates import (
     step,
     time,
 )
-from ..model.group import Group
+from ..model.group_coordinate import GroupCoordinate
 from ..model.marks import Mark, indexed
 from ..model.space import groups, numbers, parts, retracted, slopes, to_numbers
-from ..symbolic import Fast, fast, free_names, gradient, magnitude, substitute, substitution
-from ..waist.domain import conditions
+from ..symbolic import Fast, fast, free_names, gradient, magnitude, substitute, substitution, total
+from ..waist.chain_rule import shared_partials
+from ..waist.domain import Condition, conditions
 from ..waist.stepmap import STEP, TIME, Block, StepMap, pointwise, with_conditions
 from .state_layout import state_layout
 from .system import DiscreteSystem
@@ -112,7 +114,7 @@ class StepMomenta(NamedTuple):
     leaving:     p0 = -D1 L_d - F_d-, the discrete Legendre transform at the beginning
     change:      p1 - p0 = D1 L_d + D2 L_d + F_d, interior positions included: zero for a cyclic coordinate
     stationary:  dL_d/dQ + F_d, times its fraction of the step, for every interior position
-    arriving:    the part of F_d+ that is not in `change`: on a group, where it is a vector in the frame of the end
+    arriving:    what is not in `change`: on a group F_d+, a vector in the frame of the end; of a unit vector D2 L_d + F_d+
     """
 
     leaving: list[Fast]
@@ -130,41 +132,60 @@ def step_momenta(system: DiscreteSystem) -> StepMomenta:
     q, h, n = system.coordinates, fast(step), len(system.coordinates)
     u = [fast(f"{c.name}.shift") for c in q]
     inner = interior_unknowns(system)[0]
-    shifted = {**_slots(system), **_shifted_start(q, u, h)}
+    shifted = _slots(system) | {c.at(0): fast(c) - h * x for c, x in zip(q, u, strict=True) if not _turns(c)}
     still, at = substitution(dict.fromkeys(u, 0)), substitution(_slots(system))
     L, here = substitute(system.lagrangian, shifted), at(system.lagrangian)
     forces = [[at(f) for f in side] for side in (system.force_minus, system.force_plus)]
     within = [at(f) for f in system.force_interior]
-    leaving = [still(_over(d, h)) - f for d, f in zip(gradient(L, u), forces[0], strict=True)]
-    arriving = [f if isinstance(c, Direction) else fast(0) for c, f in zip(q, forces[1], strict=True)]
-    total = [
-        sum((minus, plus - end, *within[k::n]), start=fast(0))
-        for k, (minus, plus, end) in enumerate(zip(*forces, arriving, strict=True))
-    ]
-    change = [d + f for d, f in zip(slopes(here, q), total, strict=True)]
+    along = slopes(here, q)
     fractions = [fast(sympy.Rational(d)) for d in system.interior for _ in q]
-    stationary = [
-        _over(d, h) + c * f for d, c, f in zip(gradient(here, inner), fractions, within, strict=True)
-    ]  # fmt: skip
+    inner_slopes = gradient(here, inner)
+    held = [total(d / (2 * c) for d, c in zip(inner_slopes[k::n], fractions[k::n], strict=True)) for k in range(n)]
+    begun, ended = _group_momenta(q, here, along, held, h)
+    leaving = [
+        begun[c] - f if _turns(c) else still(_over(d, h)) - f
+        for c, d, f in zip(q, gradient(L, u), forces[0], strict=True)
+    ]
+    arriving = [f + ended.get(c, fast(0)) if _turns(c) else fast(0) for c, f in zip(q, forces[1], strict=True)]
+    pushed = [
+        minus if _turns(c) else sum((minus, plus, *within[k::n]), start=fast(0))
+        for k, (c, minus, plus) in enumerate(zip(q, *forces, strict=True))
+    ]
+    change = [d + f for d, f in zip(along, pushed, strict=True)]
+    stationary = [_over(d, h) + c * f for d, c, f in zip(inner_slopes, fractions, within, strict=True)]
     return StepMomenta(leaving, change, stationary, arriving)
 
 
-def _shifted_start(q: Sequence[Coordinate], u: Sequence[Fast], h: Fast) -> dict[Any, Fast]:
-    """The slots if the first position is moved by -h u, to first order, and the second is not."""
-    found: dict[Any, Fast] = {}
-    for f, s in parts(q, u):
-        if isinstance(f, Group):
-            V = [fast(step_velocity(d)) for d in f.directions]
-            farther = f.start_shift([h * v for v in V], s)
-            found |= {d.at(1): h * (v + x) for d, v, x in zip(f.directions, V, farther, strict=True)}
-            turned = [f.slopes(k) for k in range(len(s))]
-            found |= {
-                e: fast(e) - h * sum((s[k] * turned[k][fast(e)] for k in range(len(s))), start=fast(0))
-                for e in f.entries
-            }
-        else:
-            found[f.coordinate.at(0)] = fast(f.coordinate) - h * s[0]
-    return found
+def _turns(c: Coordinate) -> bool:
+    """Whether it is a direction of a group, and no line."""
+    return isinstance(c, Direction)
+
+
+def _group_momenta(
+    q: Sequence[Coordinate], here: Fast, along: Sequence[Fast], held: Sequence[Fast], h: Fast
+) -> tuple[dict[Coordinate, Fast], dict[Coordinate, Fast]]:
+    """-D1 L_d for directions of groups; and D2 L_d for those whose momenta are not transported along a step.
+
+    L_d depends on the first point and the displacement xi = h V. If the first point moves, xi changes too, as `start_shift`
+    says, since the second stays: by the chain rule, because formulas that are substituted into formulas grow too long.
+    Interior positions h d W - h V/2 stay as well: `held` is what V does to L_d through them, with the opposite sign.
+    """
+    begun, ended = dict[Coordinate, Fast](), dict[Coordinate, Fast]()
+    for f in groups(q):
+        d, V = f.directions, [fast(step_velocity(c)) for c in f.directions]
+        by_V = shared_partials([here], V)
+        by_xi = [_over(by_V.get((0, k), fast(0)) + held[q.index(c)], h) for k, c in enumerate(d)]
+        xi = [h * v for v in V]
+        for k, c in enumerate(d):
+            unit = [fast(int(i == k)) for i in range(len(d))]
+            begun[c] = _product(by_xi, f.start_shift(xi, unit)) - along[q.index(c)]
+            if not f.transports:
+                ended[c] = _product(by_xi, f.end_shift(xi, unit))
+    return begun, ended
+
+
+def _product(a: Sequence[Fast], b: Sequence[Fast]) -> Fast:
+    return sum((x * y for x, y in zip(a, b, strict=True)), start=fast(0))
 
 
 def _arrived(q: Sequence[Coordinate], pushed: list[Fast], momenta: StepMomenta, h: Fast) -> list[Fast]:
@@ -174,7 +195,9 @@ def _arrived(q: Sequence[Coordinate], pushed: list[Fast], momenta: StepMomenta, 
         d = momenta.change[len(found) : len(found) + len(p)]
         end = momenta.arriving[len(found) : len(found) + len(p)]
         whole = [a + b for a, b in zip(p, d, strict=True)]
-        if isinstance(f, Group):
+        if isinstance(f, GroupCoordinate) and not f.transports:
+            whole = end
+        elif isinstance(f, GroupCoordinate):
             turned = f.transport([h * fast(step_velocity(c)) for c in f.directions], whole)
             whole = [a + b + c for a, b, c in zip(whole, turned, end, strict=True)]
         found += whole
@@ -194,7 +217,12 @@ def _slots(system: DiscreteSystem) -> dict[Any, Any]:
     for R in groups(q):  # displacements from the first position
         slots |= {d.at(0): fast(0) for d in R.directions} | {d.at(1): h * fast(step_velocity(d)) for d in R.directions}
     within = interior_unknowns(system)[1]
-    return slots | {s: fast(q[k % len(q)]) + x for k, (s, x) in enumerate(within.items())}
+    return slots | {s: _interior(q[k % len(q)], x, h) for k, (s, x) in enumerate(within.items())}
+
+
+def _interior(c: Coordinate, x: Fast, h: Fast) -> Fast:
+    """An interior position q0 + h d W; on a group a displacement from the middle of the step, h d W - h V/2."""
+    return x - h * fast(step_velocity(c)) / 2 if isinstance(c, Direction) else fast(c) + x
 
 
 def step_map(system: DiscreteSystem) -> StepMap:
@@ -226,10 +254,11 @@ def step_map(system: DiscreteSystem) -> StepMap:
         outputs={name: held(e) for name, e in kept.items()},
         layout=state_layout(system, velocities=[names[i : i + len(q)] for i in range(0, len(q) + len(inner), len(q))]),
     )
-    return _guarded(made, [held(here(e)) for e in system.expressions()])
+    stated = conditions(map(here, system.expressions()))  # of entries: the numbers that hold a point are never all zero
+    return _guarded(made, [c._replace(terms=tuple(map(held, c.terms))) for c in stated])
 
 
-def _guarded(stepmap: StepMap, expressions: list[Fast]) -> StepMap:
+def _guarded(stepmap: StepMap, stated: list[Condition]) -> StepMap:
     """The step with the conditions under which expressions in state and unknowns are defined.
 
     A condition on positions alone is also checked at the nodes: there its terms have h = 0.
@@ -238,7 +267,7 @@ def _guarded(stepmap: StepMap, expressions: list[Fast]) -> StepMap:
 
     end = {**dict(zip(stepmap.state, stepmap.update, strict=True)), TIME: fast(TIME) + fast(STEP)}
     looked_at, at_end, unknowns = [], substitution(end), set(stepmap.unknowns)
-    for condition in conditions(expressions):
+    for condition in stated:
         node = tuple(substitute(u, {STEP: 0}) for u in condition.terms)
         still = not free_names(node) & unknowns and not any(u.has(symengine.nan) for u in node)
         places = [node, condition.terms, tuple(map(at_end, node))] if still else [condition.terms]
@@ -283,7 +312,7 @@ def _shorter(e: Expr) -> Expr:
 
 
 @dataclass(frozen=True)
-class DiscreteEquations:
+class DiscreteEquations(Formulas):
     """The discrete equations of motion for display: text in a terminal, LaTeX in a notebook.
 
     lagrange, entropy, constraints are the equations; principle and variations are what they follow from.
@@ -362,10 +391,10 @@ class DiscreteEquations:
         return tuple(decimal(e, self.system.typed) for e in stated)
 
     def __str__(self) -> str:
-        return "\n\n".join(sympy.pretty(e, wrap_line=False, use_unicode=True) for e in self._equations)
+        return "\n\n".join(map(on_paper, self._equations))
 
     __repr__ = __str__
 
-    def _repr_latex_(self) -> str:
-        rows = [rf"{sympy.latex(e.lhs)} &= {sympy.latex(e.rhs)}" for e in self._equations]
-        return r"$\displaystyle \begin{aligned}" + r" \\ ".join(rows) + r"\end{aligned}$"
+    def latex(self) -> str:
+        """The equations as LaTeX, for a paper."""
+        return aligned(equation_rows(self._equations))

@@ -1,7 +1,11 @@
-"""Rules written for lines, applied to groups: points between the ends of a step, and displacements there.
+"""Rules written for lines, applied to groups: points between the ends of a step, velocities and displacements there.
 
 A rule writes a point as (1 - b) q0 + b q1 in the slots of the coordinates. On a group it is q0 tau(xi)^b, with the
 displacement xi from the first position to the second in place of the second slot.
+
+A rule with interior positions writes combinations of all its positions. They are taken in the chart x -> m tau(x) about the
+middle m of the step, where the ends are -eta and eta, m = q0 tau(eta), q1 = m tau(eta), and interior slots are values of x. A
+velocity x' of the chart is the velocity dtau(x) x' in the body. Whatever is of order p on lines is of order p in this chart.
 """
 
 from __future__ import annotations
@@ -10,20 +14,27 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..model.coordinates import Coordinate, Direction
-from ..model.space import fraction_of_step, groups
-from ..symbolic import Fast, Vector, fast, substitute
+from ..model.group_coordinate import GroupCoordinate
+from ..model.space import fraction_of_step, groups, no_fraction
+from ..symbolic import Fast, Vector, fast, gradient, substitute, total
 
 
-def places(q: Sequence[Coordinate], position: Vector) -> dict[Any, Fast]:
-    """The expression of every symbol of a position that a rule has written with the slots."""
-    given = {c: position[i] for i, c in enumerate(q)}
-    shares = fraction_of_step(q, given)
-    if not shares:
+def places(q: Sequence[Coordinate], position: Vector, velocity: Vector, inner: Sequence[Fast] = ()) -> dict[Any, Fast]:
+    """The expression of every symbol of a position and a velocity that a rule has written with the slots."""
+    given = {c: position[i] for i, c in enumerate(q)} | {c.dot: velocity[i] for i, c in enumerate(q)}
+    turning = groups(q)
+    if not turning:
         return given
-    turned: dict[Any, Fast] = {}
-    for R in groups(q):
-        turned |= R.moved_entries(shares[R.name], [fast(d.at(1)) for d in R.directions])
-    return {c: x for c, x in given.items() if not isinstance(c, Direction)} | turned
+    if inner:
+        at = {R.name: _in_chart(R, q, position, inner) for R in turning}
+        moved = [_of_chart(R, at[R.name], [velocity[q.index(d)] for d in R.directions]) for R in turning]
+    else:
+        shares = fraction_of_step(q, given)
+        moved = [R.moved_entries(shares[R.name], _displacement(R)) for R in turning]
+    found = {c: x for c, x in given.items() if not isinstance(c, Direction)}
+    for entries in moved:
+        found |= entries
+    return found
 
 
 def from_start(e: Fast, q: Sequence[Coordinate]) -> Fast:
@@ -32,19 +43,85 @@ def from_start(e: Fast, q: Sequence[Coordinate]) -> Fast:
     return substitute(e, origin) if origin else e
 
 
-def displaced(q: Sequence[Coordinate], position: Vector, shares: list[list[Fast]]) -> list[Fast]:
-    """The displacement of a point of a step, in its own frame, from those of the ends, in theirs.
+def _displacement(R: GroupCoordinate) -> list[Fast]:
+    return [fast(d.at(1)) for d in R.directions]
+
+
+def _ends(R: GroupCoordinate) -> dict[Any, Fast]:
+    """The slots of both ends in the chart about the middle."""
+    eta = R.half(_displacement(R))
+    ends = zip(R.directions, eta, strict=True)
+    return {slot: sign * x for d, x in ends for slot, sign in ((d.at(0), -1), (d.at(1), 1))}
+
+
+def _in_chart(R: GroupCoordinate, q: Sequence[Coordinate], position: Vector, inner: Sequence[Fast]) -> list[Fast]:
+    """The value of x at a point; the same combination of positions in all directions, with weights that add up to one."""
+    weights = set()
+    for d in R.directions:
+        k = q.index(d)
+        slots = [fast(d.at(0)), fast(d.at(1)), *inner[k :: len(q)]]
+        by_slot = gradient(position[k], slots)
+        rest = position[k] - sum((w * s for w, s in zip(by_slot, slots, strict=True)), start=fast(0))
+        if rest.expand() != 0 or abs(float(total(by_slot)) - 1) > 1e-14:
+            raise no_fraction(R)
+        weights.add(tuple(w.expand() for w in by_slot))
+    if len(weights) != 1:
+        raise no_fraction(R)
+    ends = _ends(R)
+    return [substitute(position[q.index(d)], ends) for d in R.directions]
+
+
+def _of_chart(R: GroupCoordinate, x: list[Fast], rate: list[Fast]) -> dict[Any, Fast]:
+    """Entries and velocities at the value x of the chart."""
+    ends = _ends(R)
+    w = R.carried(x, [substitute(v, ends) for v in rate])
+    return R.moved_from_middle(_displacement(R), x) | {d.dot: v for d, v in zip(R.directions, w, strict=False)}
+
+
+def displaced(
+    q: Sequence[Coordinate], position: Vector, shares: list[list[Fast]], inner: Sequence[Fast] = ()
+) -> list[Fast]:
+    """The displacement of a point of a step, in its own frame, from those of the ends, in theirs, and of interior slots.
 
     On a line they add up. The frame of a rotation turns between either end and the point.
     """
     n, moved = len(q), [sum(row, start=fast(0)) for row in shares]
+    if not groups(q):
+        return moved
+    if inner:
+        for R in groups(q):
+            at = [q.index(d) for d in R.directions]
+            x = _in_chart(R, q, position, inner)
+            for i, y in zip(at, _displaced_in_chart(R, x, at, n, shares, position), strict=True):
+                moved[i] = y
+        return moved
     fractions = fraction_of_step(q, {c: position[i] for i, c in enumerate(q)})
     for R in groups(q):
-        beta, xi = fractions[R.name], [fast(d.at(1)) for d in R.directions]
-        first, rest = R.fraction(beta, xi), R.fraction(1 - beta, xi)
+        beta, xi = fractions[R.name], _displacement(R)
+        first, rest = R.adjoint(beta, [-x for x in xi]), R.adjoint(1 - beta, xi)
         at = [q.index(d) for d in R.directions]
         ends = [(shares[i][i], shares[i][n + i]) for i in at]
         for k, i in enumerate(at):
-            turned = ((first[m][k] * a, rest[k][m] * b) for m, (a, b) in enumerate(ends))
+            turned = ((first[k][m] * a, rest[k][m] * b) for m, (a, b) in enumerate(ends))
             moved[i] = sum((x + y for x, y in turned), start=fast(0))
     return moved
+
+
+def _displaced_in_chart(
+    R: GroupCoordinate, x: list[Fast], at: list[int], n: int, shares: list[list[Fast]], position: Vector
+) -> list[Fast]:
+    """Ad(tau(-x)) of the displacement of the middle, and dtau(x) of that of x."""
+    xi, eta = _displacement(R), R.half(_displacement(R))
+    slots = [[fast(d.at(e)) for d in R.directions] for e in (0, 1)]
+    weight = [gradient(position[at[0]], [slots[e][0]])[0] for e in (0, 1)]
+    u = [[fast(f"{d.at(e).name}.displacement") for d in R.directions] for e in (0, 1)]
+    change = [
+        a + b
+        for a, b in zip(R.start_shift(xi, [-y for y in u[0]]), R.end_shift(xi, u[1]), strict=True)
+    ]  # fmt: skip
+    half = [total(s * c for s, c in zip(gradient(e, xi), change, strict=True)) for e in eta]
+    within = [total([s for j, s in enumerate(shares[i]) if j >= 2 * n]) for i in at]
+    own = [(weight[1] - weight[0]) * y + z for y, z in zip(half, within, strict=True)]
+    middle = [a + b for a, b in zip(R.turned(fast(1) / 2, [-y for y in xi], u[0]), R.carried(eta, half), strict=True)]
+    whole = R.turned(fast(1), [-y for y in x], middle)
+    return [a + b for a, b in zip(whole, R.carried(x, own), strict=True)][: len(R.directions)]

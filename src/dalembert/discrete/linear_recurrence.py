@@ -19,6 +19,7 @@ import sympy
 from sympy import Expr, Piecewise, S, Symbol, acos, sin, sqrt
 
 from ..decide.decimals import PLAIN, Typed, decimal, exact, stated, text
+from ..display import Formulas
 from ..errors import ModelError, told
 from ..model import checks
 from ..numbers import reals
@@ -27,7 +28,7 @@ Kind = Literal["complex roots", "real roots", "double root", "undecided"]
 
 
 @dataclass(frozen=True, repr=False)
-class LinearRecurrence:
+class LinearRecurrence(Formulas):
     """q_k+1 = A q_k - B q_k-1, solved. Call it with numbers, or read `solution`, in the symbols `index` and `first`.
 
     These are k, q_0 and q_1; or other letters, where A or B contain symbols of these names.
@@ -157,9 +158,10 @@ class LinearRecurrence:
 
     __repr__ = __str__
 
-    def _repr_latex_(self) -> str:
+    def latex(self) -> str:
+        """The solution as LaTeX, for a paper."""
         q, k = self.first[0].name.removesuffix("_0"), self.index
-        return rf"$\displaystyle {q}_{{{k}}} = {sympy.latex(self.solution)}$"
+        return rf"{q}_{{{k}}} = {sympy.latex(decimal(self.solution, self.typed))}"
 
 
 def _quotient(k: Any, square: float, cosine: float) -> Any:

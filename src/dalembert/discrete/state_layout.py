@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..model.coordinates import Coordinate, multiplier
-from ..model.space import factors
+from ..model.factor import StateRole
 from ..waist.layout import Layout, Segment, segments
 
 
@@ -15,15 +15,9 @@ def state_layout(system: Any, velocities: Sequence[Sequence[str]] = ()) -> Layou
 
     Names that a step does not contain do no harm: lookups are restricted to the names of the step.
     """
-    q = tuple(system.coordinates)
-    owners = [c.owner for c in q]
-    found = [
-        *(Segment("position", f.name, tuple(f.numbers)) for f in factors(q)),
-        *segments("momentum", owners, [c.momentum.name for c in q]),
-        *segments("velocity", owners, [c.dot.name for c in q]),
-        *(Segment("entropy", S.name, (S.name,)) for S in system.entropies),
-        *(Segment("rate", S.name, (f"{S.name}.step",)) for S in system.entropies),
-    ]
+    owners = [c.owner for c in system.coordinates]
+    roles: tuple[StateRole, ...] = ("position", "momentum", "velocity", "entropy", "rate")
+    found = [Segment(r, f.name, f.names(r)) for r in roles for f in system.space.factors if f.names(r)]
     for a in range(1, len(system.constraints) + 1):
         found += [
             Segment("multiplier", str(a), (multiplier(a).name,)),

@@ -20,9 +20,10 @@ from ..model.bodies.assembly import system_of
 from ..model.constraints import variation
 from ..model.coordinates import Coordinate, Entropy, Parameter, step, time
 from ..model.principle import DEFAULT, Principle
-from ..model.space import lines_only, moved_symbols
+from ..model.space import HasSpace, lines_only, moved_symbols
 from ..model.system import System
 from ..symbolic import LONGEST, Fast, Vector, fast, gradient, slow, substitute, vector
+from ..waist.layout import Groups
 from .group_steps import displaced, from_start, places
 from .maps import Density, Discretisation, check_map
 
@@ -34,7 +35,7 @@ INTERIOR = "it has constraints, which would have to hold at the interior points 
 
 
 @dataclass(frozen=True, init=False, repr=False)
-class DiscreteSystem:
+class DiscreteSystem(HasSpace):
     """A discrete mechanical system (Q, L_d, F_d-, F_d+, D, D_d), given directly or made by `discretise`.
 
     lagrangian:   L_d in the slots x.at(0), x.at(1), the step `dalembert.step` and `dalembert.time` (of the first node)
@@ -132,6 +133,11 @@ class DiscreteSystem:
             entropies=S, entropy_laws=tuple(map(fast, laws)), given=Typed.of(stated),
             **_all_forces(minus, plus, *rubs),
         )  # fmt: skip
+
+    @property
+    def discrete(self) -> DiscreteSystem:
+        """Itself: its discrete Lagrangian gives the step, without a method."""
+        return self
 
     @property
     def legendre_minus(self) -> dict[Coordinate, Expr]:
@@ -300,13 +306,20 @@ def discretise(system: System, map: Discretisation) -> DiscreteSystem:
     system = system_of(system, "discretise", groups=True)
     if hasattr(map, "check"):
         map.check(system)
+    if not system.principle.at_nodes:
+        raise ModelError(
+            f"discretise: {system.principle!r} does not say which reactions act at the nodes of a discrete motion. Use "
+            f"simulate(...) with DormandPrince8() or Reference()."
+        )
     # The rule treats entropies as coordinates: psi acts on Q and on each of them.
     q, whole = system.coordinates, (*system.coordinates, *system.entropies)
     check_map(map, [c.name for c in q], [c.name for c in system.entropies])
     t, h = fast(time), fast(step)
 
+    inner_slots = interior_slots(whole, len(getattr(map, "interior", ())))
+
     def rule(expression: Any) -> Fast:
-        return _applied(map, _density(expression, whole), whole)
+        return _applied(map, _density(expression, whole, inner_slots), whole)
 
     minus, plus, inner = _discrete_forces(system, map, system.external_force)
     rubs = [_discrete_forces(system, map, row) for row in system.friction]
@@ -346,11 +359,11 @@ def _applied(map: Discretisation, density: Density, q: Sequence[Coordinate]) -> 
         ) from None
 
 
-def _density(expression: Any, q: Sequence[Coordinate]) -> Density:
+def _density(expression: Any, q: Sequence[Coordinate], inner: Sequence[Fast]) -> Density:
     """An expression in (q, v, t) as a function that substitutes."""
 
     def value(position: Vector, velocity: Vector, instant: Fast) -> Fast:
-        known = places(q, position) | {c.dot: velocity[i] for i, c in enumerate(q)}
+        known = places(q, position, velocity, inner)
         return from_start(substitute(expression, {**known, time: instant}), q)
 
     return value
@@ -359,21 +372,26 @@ def _density(expression: Any, q: Sequence[Coordinate]) -> Density:
 def _discrete_forces(system: System, map: Discretisation, force: Sequence[Any]) -> tuple[tuple[Fast, ...], ...]:
     """F_d-, F_d+ and interior forces: the rule applied to F.dq, where dq moves with the slots as the position does."""
     q, whole = system.coordinates, (*system.coordinates, *system.entropies)
-    slots = [fast(c.at(k)) for k in (0, 1) for c in q] + interior_slots(q, len(getattr(map, "interior", ())))
-    n = len(q)
+    ends = [[fast(c.at(k)) for c in q] for k in (0, 1)]
+    between = interior_slots(q, len(getattr(map, "interior", ())))
+    groups, slots = Groups(start=ends[0], end=ends[1], between=between), [*ends[0], *ends[1], *between]
+
+    def by_place(table: tuple[Fast, ...]) -> tuple[tuple[Fast, ...], ...]:
+        return tuple(table[groups.columns(name)] for name in ("start", "end", "between"))
+
     if not any(force):
-        zero = (fast(0),) * len(slots)
-        return zero[:n], zero[:n], zero[2 * n :]
+        return by_place((fast(0),) * len(slots))
     displacements = [fast(f"{s.name}.displacement") for s in slots]
-    densities = [_density(f, whole) for f in force]
+    inner = interior_slots(whole, len(getattr(map, "interior", ())))
+    densities = [_density(f, whole, inner) for f in force]
 
     def work(position: Vector, velocity: Vector, instant: Fast) -> Fast:
         moved = displaced(q, position, [
             [d * s for d, s in zip(gradient(x, slots), displacements, strict=True)] for x in position
-        ])  # fmt: skip
-        works = (f(position, velocity, instant) * d for f, d in zip(densities, moved[:n], strict=True))
+        ], between)  # fmt: skip
+        works = (f(position, velocity, instant) * d for f, d in zip(densities, moved[: len(q)], strict=True))
         return sum(works, start=fast(0))
 
     still = dict.fromkeys(displacements, 0)  # otherwise a displacement remains in the branches of kinked forces
-    forces = tuple(from_start(substitute(f, still), q) for f in gradient(_applied(map, work, whole), displacements))
-    return forces[:n], forces[n : 2 * n], forces[2 * n :]
+    forces = gradient(_applied(map, work, whole), displacements)
+    return by_place(tuple(from_start(substitute(f, still), q) for f in forces))

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import operator
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import StartError
 from ..waist.stepmap import StepMap
+from .emitter import Memory
 from .kernels import STATUS_WIDTH, carry_width
 from .run_options import Extent, Search
 
@@ -44,16 +46,6 @@ class Lanes:
         return cls(carry, parameters, np.zeros((count, STATUS_WIDTH), dtype=_INTEGER), np.full(count, np.nan))
 
 
-class Memory(NamedTuple):
-    """An array passed to compiled code: its required type and shape, and whether it is written."""
-
-    role: str
-    array: Array
-    kind: np.dtype[Any]
-    shape: tuple[int, ...]
-    written: bool = True
-
-
 def check_search(search: Search) -> tuple[float, float, int]:
     """The end conditions of a search, checked and converted for compiled code."""
     tolerance, most = search.tolerance, search.max_iterations
@@ -65,12 +57,12 @@ def check_search(search: Search) -> tuple[float, float, int]:
     return float(tolerance), search.nearly, operator.index(most)
 
 
-def run_addresses(stepmap: StepMap, group: Lanes, out: Array) -> list[int]:
-    """The addresses of the arrays of a run, after a check of the types and shapes that the time loop assumes."""
+def run_memories(stepmap: StepMap, group: Lanes, out: Array) -> list[Memory]:
+    """The arrays of a run, after a check of the types and shapes that the time loop assumes."""
     carry, parameters, status, residual = group.carry, group.parameters, group.status, group.residual
     lanes, rows = _length(carry, 0), _length(out, 1)
     width = len(stepmap.state) + len(stepmap.outputs)
-    return _addresses(
+    return check_memories(
         stepmap,
         [
             Memory("carry", carry, _REAL, (lanes, carry_width(stepmap))),
@@ -102,7 +94,7 @@ def check_extent(extent: Extent, closing: bool, row: int, rows: int) -> list[int
     end = begin + steps + bool(closing)
     if end > _LARGEST:
         raise StartError(f"a compiled run: it would end at step {end}. Steps are counted up to 2^63 - 1.")
-    due = max(0, -(-end // every) - -(-begin // every))  # nodes from `begin` to before `end` that are recorded
+    due = Extent(extent.t0, extent.h, begin, end - begin, every).due
     if row + due > rows:
         raise StartError(f"a compiled run: {due} records from number {row} on do not fit into {rows}.")
     return [begin, steps, every, int(closing), row, rows]
@@ -116,11 +108,11 @@ def _whole(value: Any) -> int:
         return -1
 
 
-def map_addresses(stepmap: StepMap, inputs: Array, parameters: Array, out: Array, status: Array) -> list[int]:
-    """The addresses of the arrays of a map that is applied to points; parameters are one row, or one for each point."""
+def map_memories(stepmap: StepMap, inputs: Array, parameters: Array, out: Array, status: Array) -> list[Memory]:
+    """The arrays of a map that is applied to points, checked; parameters are one row, or one for each point."""
     points = _length(inputs, 0)
     rows = points if _length(parameters, 0) == points else 1
-    return _addresses(
+    return check_memories(
         stepmap,
         [
             Memory("inputs", inputs, _REAL, (points, len(stepmap.state)), False),
@@ -136,15 +128,14 @@ def _length(array: Any, axis: int) -> int:
     return array.shape[axis] if isinstance(array, np.ndarray) and array.ndim > axis else 0
 
 
-def _addresses(stepmap: StepMap, memories: Sequence[Memory]) -> list[int]:
-    found = []
+def check_memories(stepmap: StepMap, memories: list[Memory]) -> list[Memory]:
+    """The arrays, after a check of their types and shapes, and that none overlaps another one that is written."""
     for m in memories:
         a = m.array
         if not (type(a) is np.ndarray and a.dtype == m.kind and a.shape == m.shape and _is_usable(a, m.written)):
             raise StartError(f"{stepmap.name}: {_difference(stepmap, m)}")
-        found.append(a.ctypes.data)
-    _check_apart(stepmap, memories, found)
-    return found
+    _check_apart(stepmap, memories)
+    return memories
 
 
 def _is_usable(a: Array, written: bool) -> bool:
@@ -169,9 +160,11 @@ def _difference(stepmap: StepMap, m: Memory) -> str:
     return f"the {m.role} are not {how} in memory. {expected}, {how}: np.ascontiguousarray makes one."
 
 
-def _check_apart(stepmap: StepMap, memories: Sequence[Memory], addresses: Sequence[int]) -> None:
+def _check_apart(stepmap: StepMap, memories: Sequence[Memory]) -> None:
     """Compiled code assumes that arrays it writes overlap no others."""
-    spans = sorted((at, at + m.array.nbytes, m) for at, m in zip(addresses, memories, strict=True) if m.array.nbytes)
+    spans = sorted(
+        ((m.address, m.address + m.array.nbytes, m) for m in memories if m.array.size), key=lambda span: span[:2]
+    )
     for (_, end, m), (begin, _, other) in pairwise(spans):
         if begin < end and (m.written or other.written):
             raise StartError(f"{stepmap.name}: the {m.role} and the {other.role} overlap in memory. Give arrays apart.")
@@ -179,7 +172,8 @@ def _check_apart(stepmap: StepMap, memories: Sequence[Memory], addresses: Sequen
 
 def reals(given: Any, role: str, columns: int) -> Array:
     """A table of numbers for compiled code; entries that are not real numbers are refused, not converted."""
-    if isinstance(given, np.ma.MaskedArray) and np.ma.is_masked(given):
+    masked = sys.modules.get("numpy.ma")  # NumPy loads it with the first masked array, and takes long
+    if masked and isinstance(given, masked.MaskedArray) and masked.is_masked(given):
         raise StartError(f"{role}: some entries are masked. Give numbers, or leave the rows out.")
     try:
         array = np.asarray(given)

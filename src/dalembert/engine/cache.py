@@ -112,6 +112,26 @@ def keep(name: str, code: bytes) -> None:
                 _room[where] = min(_tidy(home, most), most // 16)
 
 
+def contents() -> tuple[int, int]:
+    """How many entries there are in the folder, and their bytes."""
+    with suppress(FileNotFoundError), _opened(make=False) as home:
+        if home is not None:
+            sizes = [size for _, size, _ in _entries(home)]
+            return len(sizes), sum(sizes)
+    return 0, 0
+
+
+def clear() -> tuple[int, int]:
+    """Remove all entries; how many, and how many bytes. A process that has loaded one goes on with it."""
+    count = total = 0
+    with suppress(FileNotFoundError), _opened(make=False) as home:
+        for _, size, name in [] if home is None else _entries(home):
+            with suppress(FileNotFoundError):  # another process removed it
+                os.unlink(name, dir_fd=home)
+                count, total = count + 1, total + size
+    return count, total
+
+
 def _check(name: str, code: bytes) -> bytes:
     """The checksum of an entry. The name, a digest of everything the code depends on, is part of it."""
     return hashlib.sha256(_FORMAT + name.encode() + b"\n" + code).digest()
@@ -267,11 +287,8 @@ def _write(home: int, name: str, content: bytes) -> None:
         os.close(file)
 
 
-def _tidy(home: int, most: int) -> int:
-    """Remove partial files of killed processes and, above the limit, the least recently used entries.
-
-    Returns the bytes left below the limit.
-    """
+def _entries(home: int) -> list[tuple[int, int, str]]:
+    """When each entry was used last, its bytes and its name; partial files of killed processes are removed."""
     entries = []
     with os.scandir(home) as listed:
         for entry in listed:
@@ -281,6 +298,15 @@ def _tidy(home: int, most: int) -> int:
                     _remove_abandoned(home, entry.name)
                 elif stat.S_ISREG(found.st_mode) and _is_entry(entry.name):
                     entries.append((found.st_mtime_ns, found.st_size, entry.name))
+    return entries
+
+
+def _tidy(home: int, most: int) -> int:
+    """Remove partial files of killed processes and, above the limit, the least recently used entries.
+
+    Returns the bytes left below the limit.
+    """
+    entries = _entries(home)
     total = sum(size for _, size, _ in entries)
     aim = most - most // 8 if total > most else most  # leaves room, so that not every new entry causes a removal
     for _, size, name in sorted(entries):

@@ -15,6 +15,7 @@ from ..symbolic import free_names
 from ..waist.stepmap import STEP as STEP_NAME
 from .emitter import Array, Handle, Index
 from .history import History
+from .number_places import Place, value
 from .status import Status
 
 if TYPE_CHECKING:
@@ -68,11 +69,11 @@ class Continuation:
         with e.when(e.opposite(fresh)):
             self.history.extrapolate(self.substep, self.offset, self.newton.x, self.n)
 
-    def known(self) -> dict[str, Handle]:
+    def known(self) -> dict[str, Handle | Place]:
         """The known values of a search: those of the step, with the present fraction of h."""
         e, known = self.e, dict(self.given)
         if self.depends:
-            known[STEP_NAME] = e.arithmetic("mul", e.load(self.fraction), known[STEP_NAME])
+            known[STEP_NAME] = e.arithmetic("mul", e.load(self.fraction), value(e, known[STEP_NAME]))
         return known
 
     def ended(self) -> Handle:
@@ -174,8 +175,8 @@ class Continuation:
                 e.store(self.base, self._difference(0, i), i)
 
     def _restart(self) -> None:
-        for cell, value in ((self.reached, 0.0), (self.earlier, 0.0), (self.stride, FIRST_STRIDE)):
-            self.e.store(cell, self.e.real(value))
+        for cell, begin in ((self.reached, 0.0), (self.earlier, 0.0), (self.stride, FIRST_STRIDE)):
+            self.e.store(cell, self.e.real(begin))
 
     def _extend(self) -> None:
         """Continue from the solution found, with twice the stride once two solutions give a direction."""
@@ -250,7 +251,7 @@ class Continuation:
         e, n, newton = self.e, self.n, self.newton
         for i in e.each(0, n, n):
             e.store(self.base, self._difference(0, i), i)
-        for j, r in enumerate(newton.residual(self.base)):
+        for j, r in newton.residual(self.base):
             e.store(newton.right, e.negative(r), j)
         newton.matrix.solve(newton.right, newton.d)
 
@@ -261,8 +262,7 @@ class Continuation:
 
     def _own_guess(self, into: Array) -> None:
         solver, k = self.newton.solver, self.newton.k
-        for j, v in enumerate(solver.evaluate(f"guess {k}", self.given)):
-            self.e.store(into, v, j)
+        solver.evaluate(f"guess {k}", self.given).keep(into)
 
     def _copy(self, source: Array, target: Array) -> None:
         for i in self.e.each(0, self.n, self.n):

@@ -4,29 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from .emitter import Array, Emitter, Handle, Index
+from .emitter import Emitter, Handle
 from .lower import Operation, Tape
+from .number_places import Known, value
 
 
-def loaded(e: Emitter, names: Sequence[str], array: Array, base: Index) -> dict[str, Handle]:
-    if isinstance(base, int):
-        return {name: e.load(array, base + j) for j, name in enumerate(names)}
-    return {name: e.load(array, e.integer_arithmetic("add", base, j)) for j, name in enumerate(names)}
-
-
-def play(e: Emitter, t: Tape, known: Mapping[str, Handle], level: int, done: dict[int, Handle]) -> None:
+def play(e: Emitter, t: Tape, known: Known, level: int, done: dict[int, Handle]) -> None:
     """Emit the operations of a tape up to a level that are not emitted yet."""
-    for k, operation in enumerate(t.operations):
-        if operation.level <= level and k not in done:
-            done[k] = _operation(e, operation, known, done)
+    for k, o in enumerate(t.operations):
+        if o.level <= level and k not in done:
+            done[k] = operation(e, o, known, done)
 
 
-def _operation(e: Emitter, o: Operation, known: Mapping[str, Handle], done: Mapping[int, Handle]) -> Handle:
+def operation(e: Emitter, o: Operation, known: Known, done: Mapping[int, Handle]) -> Handle:
+    """Emit one operation on values that are emitted."""
     match o.op:
         case "const":
             return e.real(o.args[0])
         case "input":
-            return known[o.args[0]]
+            return value(e, known[o.args[0]])
         case "add" | "sub" | "mul" | "div":
             return e.arithmetic(o.op, done[o.args[0]], done[o.args[1]])
         case "neg":
@@ -51,17 +47,13 @@ def _operation(e: Emitter, o: Operation, known: Mapping[str, Handle], done: Mapp
             return e.truth(o.op == "true")
 
 
-def results(
-    e: Emitter, t: Tape, known: Mapping[str, Handle], done: dict[int, Handle], which: slice = slice(None)
-) -> list[Handle]:
-    """Results of a tape; operations they need that are not emitted yet are emitted here."""
-    wanted = t.results[which]
-    needed, waiting = set(), [k for k in wanted if k not in done]
+def needed(e: Emitter, t: Tape, known: Known, done: dict[int, Handle], wanted: Sequence[int]) -> None:
+    """Emit some values of a tape and what they need, as far as they are not emitted yet."""
+    below, waiting = set(), [k for k in wanted if k not in done]
     while waiting:
         k = waiting.pop()
-        if k not in needed:
-            needed.add(k)
+        if k not in below:
+            below.add(k)
             waiting += [a for a in t.operations[k].values if a not in done]
-    for k in sorted(needed):
-        done[k] = _operation(e, t.operations[k], known, done)
-    return [done[k] for k in wanted]
+    for k in sorted(below):
+        done[k] = operation(e, t.operations[k], known, done)

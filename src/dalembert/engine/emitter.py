@@ -15,6 +15,9 @@ from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, Literal, NamedTuple, Protocol
 
+import numpy as np
+from numpy.typing import NDArray
+
 Handle = str
 Index = int | Handle
 Kind = Literal["real", "integer"]
@@ -96,6 +99,14 @@ class Emitter(ABC):
         """Everything emitted, as text."""
 
     # built from these
+    def counter(self) -> Array:
+        """A cell for a whole number that is the same in all lanes that are here; it is changed where all of them are."""
+        return self.local(1, "integer")
+
+    def scratch(self, size: int) -> Array:
+        """An array of reals that a lane loads only where it has stored: in other lanes anything may be stored."""
+        return self.local(size)
+
     def each(self, begin: Index, end: Index, size: int) -> Iterator[Index]:
         """The indices begin..end-1 of a loop over an array of `size`: unrolled if small, a loop otherwise."""
         if size <= self.unroll and isinstance(begin, int) and isinstance(end, int):
@@ -114,6 +125,13 @@ class Emitter(ABC):
         """The next index."""
         return index + 1 if isinstance(index, int) else self.integer_arithmetic("add", index, 1)
 
+    def table(self, values: Sequence[int]) -> Array:
+        """Integers that do not change, the same in all lanes."""
+        array = self.local(len(values), "integer")
+        for k, value in enumerate(values):
+            self.store(array, value, k)
+        return array
+
     def sum(self, values: Sequence[Handle]) -> Handle:
         """The sum of some reals."""
         total = values[0] if values else self.real(0.0)
@@ -126,8 +144,27 @@ class Emitter(ABC):
         return self.select(self.compare("lt", a, b), b, a)
 
 
-class Backend(Protocol):
-    """A module that makes functions for one kind of machine: emitter -> text -> code -> a function."""
+class Memory:
+    """An array passed to compiled code: its required type and shape, whether it is written, and where it begins."""
+
+    __slots__ = ("address", "array", "kind", "role", "shape", "written")
+
+    def __init__(
+        self, role: str, array: NDArray[Any], kind: np.dtype[Any], shape: tuple[int, ...], written: bool = True
+    ) -> None:
+        self.role, self.array, self.kind, self.shape, self.written = role, array, kind, shape, written
+        self.address: int = array.ctypes.data if hasattr(array, "ctypes") else 0  # looked up once: it takes long
+
+
+class Function(Protocol):
+    """A compiled function; its arguments are arrays, the first and the last lane, and numbers."""
+
+    def __call__(self, memories: Sequence[Memory], lanes: int, work: int, numbers: Sequence[float]) -> None:
+        """Execute for all lanes; `work` is the number of steps of all of them."""
+
+
+class Compiler(Protocol):
+    """A module that makes code for one kind of machine: emitter -> text -> code."""
 
     def processor(self) -> str:
         """What code depends on besides its source: the machine, and the software that compiles."""
@@ -141,5 +178,18 @@ class Backend(Protocol):
     def is_object(self, code: bytes) -> bool:
         """Whether code that was kept is complete."""
 
-    def load(self, code: bytes, name: str, arguments: dict[str, str]) -> Any:
-        """The function, which takes addresses of arrays."""
+
+class Backend(Compiler, Protocol):
+    """A compiler whose code can be executed from here."""
+
+    own_memory: bool
+    """Whether records are copied: then a call gets only the rows that it writes."""
+
+    patience: float
+    """Seconds that a call of a long run should take: far longer than what comes before and after it."""
+
+    def load(self, code: bytes, name: str, arguments: dict[str, str]) -> Function:
+        """The function that code has under a name."""
+
+    def kept(self, *arrays: NDArray[Any]) -> AbstractContextManager[None]:
+        """Keep arrays where the functions are executed, from call to call; afterwards they are here again."""

@@ -9,7 +9,7 @@ from ..symbolic import Fast, free_names
 from ..waist.domain import STRAIGHT, TINY
 from ..waist.stepmap import Guard
 from .emitter import Emitter, Handle
-from .lower import tape
+from .number_places import Known
 from .status import Status
 
 if TYPE_CHECKING:
@@ -30,19 +30,21 @@ class Guards:
 
     def add(self, k: int, known: Mapping[str, int]) -> None:
         """Schedule the places that are known after block k; each is checked together with the first place."""
-        now = [(g, p) for g, p in self.waiting if free_names([*g.places[0], *p]) <= set(known)]
-        self.waiting = [pair for pair in self.waiting if pair not in now]
+        names = set(known)
+        pairs = [(free_names([*g.places[0], *p]) <= names, (g, p)) for g, p in self.waiting]
+        now = [pair for is_known, pair in pairs if is_known]
+        self.waiting = [pair for is_known, pair in pairs if not is_known]
         if now:
             self.due[k] = now
-            self.solver.tapes[f"guards {k}"] = tape([u for g, p in now for u in (*g.places[0], *p)], known)
+            self.solver.add(f"guards {k}", [u for g, p in now for u in (*g.places[0], *p)], known, rows=())
 
-    def check(self, k: int, known: Mapping[str, Handle]) -> None:
+    def check(self, k: int, known: Known) -> None:
         """Set the status if a guard that is due after block k is violated."""
         if k not in self.due:
             return
         e = self.solver.e
         with e.when(e.integer_compare("eq", e.load(self.solver.code), 0)):
-            values = iter(self.solver.evaluate(f"guards {k}", known))
+            values = iter(self.solver.evaluate(f"guards {k}", known).listed())
             for guard, place in self.due[k]:
                 first, here = ([next(values) for _ in place] for _ in range(2))
                 with e.when(_suspect(e, guard.kind, first, here)), e.when(_through_zero(e, first, here)):

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 from ..waist.stepmap import StepMap
 from .emitter import Array, Emitter, Handle, Index
+from .number_places import Known, moved, vectors
 
 HISTORY = 5
 """Number of earlier solutions kept."""
@@ -33,19 +33,23 @@ class History:
         both = isinstance(first, int) and isinstance(j, int)
         return first + j if both else self.e.integer_arithmetic("add", first, j)  # type: ignore[operator]
 
-    def remember(self, known: Mapping[str, Handle], substep: Index = 0) -> None:
+    def remember(self, known: Known, substep: Index = 0) -> None:
         """Update the backward differences: each is the change of the one of the order below."""
-        e = self.e
-        for j, name in enumerate(self.stepmap.sought):
-            difference = known[name]
-            for order in range(HISTORY):
-                at = self.place(substep, order, j)
-                before = e.load(self.differences, at)
-                e.store(self.differences, difference, at)
-                difference = e.arithmetic("sub", difference, before)
+        e, offset = self.e, 0
+        for found in vectors(e, known, self.stepmap.sought):
+            for j, solution in found:
+                difference = solution
+                for order in range(HISTORY):
+                    at = self.place(substep, order, moved(e, offset, j))
+                    before = e.load(self.differences, at)
+                    e.store(self.differences, difference, at)
+                    difference = e.arithmetic("sub", difference, before)
+            offset += found.size
 
     def remembered(self) -> None:
-        """Count one more solution."""
+        """Count one more solution, if any are kept."""
+        if not self.stepmap.sought:
+            return
         e = self.e
         seen = e.load(self.count)
         with e.when(e.integer_compare("lt", seen, HISTORY)):

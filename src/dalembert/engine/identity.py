@@ -22,7 +22,7 @@ DEEPEST = 200
 LARGEST = 200_000
 """Different functions, sums, products and powers in all expressions of a step."""
 
-_UNORDERED = {"Add", "Mul", "And", "Or", "Max", "Min"}
+UNORDERED = {"Add", "Mul", "And", "Or", "Max", "Min"}
 """Nodes whose arguments have no order; SymEngine lists them in the order of memory addresses."""
 
 
@@ -64,13 +64,13 @@ class Digests:
 def _digest(e: Fast, inner: list[tuple[bytes, int]]) -> tuple[bytes, int]:
     """The digest and depth of a node, from those of its arguments."""
     kind, parts = type(e).__name__, [d for d, _ in inner]
-    held = b"" if inner else _held(kind, e)
-    told = [kind.encode(), held, *(sorted(parts) if kind in _UNORDERED else parts)]
-    digest = hashlib.sha256(b"".join(len(t).to_bytes(8, "little") + t for t in told)).digest()
+    held = b"" if inner else content(kind, e)
+    told = b"".join(sorted(parts) if kind in UNORDERED else parts)  # digests have one length
+    digest = hashlib.sha256(f"{kind} {len(held)} ".encode() + held + told).digest()
     return digest, 1 + max((d for _, d in inner), default=0)
 
 
-def _held(kind: str, e: Fast) -> bytes:
+def content(kind: str, e: Fast) -> bytes:
     """The exact content of a node without arguments."""
     if kind == "Symbol":
         return e.name.encode("utf-8", "surrogatepass")
@@ -102,4 +102,5 @@ def identity(stepmap: StepMap) -> str:
         [float(s).hex() for s in stepmap.substeps],
         [(g.kind, [listed(place) for place in g.places]) for g in stepmap.guards],
     )
-    return hashlib.sha256(repr(told).encode("utf-8", "surrogatepass")).hexdigest()
+    kept = () if stepmap.tally is None else (stepmap.tally.state, stepmap.tallied, identity(stepmap.tally))
+    return hashlib.sha256(repr((*told, *kept)).encode("utf-8", "surrogatepass")).hexdigest()

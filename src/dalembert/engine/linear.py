@@ -7,8 +7,10 @@ factored is decided in this file alone.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import Protocol
 
 from .emitter import Array, Emitter, Handle, Index
+from .number_places import Vector
 
 SINGULAR = 1e-14
 """A matrix of size n is singular if a pivot is below n times this, relative to the products it depends on."""
@@ -24,6 +26,26 @@ ZEROS = 200
 """More zeros of a matrix than this are stored by a loop: unrolled, their code grows like the square of the unknowns."""
 
 
+class Solvable(Protocol):
+    """A square matrix that is stored, factored and solved with; its entries are zero except those at `places`."""
+
+    @property
+    def places(self) -> Sequence[tuple[int, int]]:
+        """Row and column of each entry."""
+
+    def store(self, values: Vector) -> None:
+        """Store the entries, in the order of `places`."""
+
+    def factor(self) -> Handle:
+        """Make triangular factors; whether the matrix is singular."""
+
+    def solve(self, b: Array, x: Array) -> None:
+        """The solution x of the factored system with right-hand side b, which is another array."""
+
+    def add_floors(self, scale: Array) -> None:
+        """Compare each row with the terms of the other rows too, in units of the unknowns. Not of a factored matrix."""
+
+
 class Matrix:
     """A square matrix of n rows and, once factored: its triangular factors, the pivots' inverses, the order of its rows.
 
@@ -34,16 +56,15 @@ class Matrix:
         self.e, self.n, self.places = e, n, tuple(places)
         self.entries, self.inverses, self.order = e.local(n * n), e.local(n), e.local(n, "integer")
 
-    def store(self, values: Sequence[Handle]) -> None:
+    def store(self, values: Vector) -> None:
         """Store the entries, in the order of `places`. Many zeros are stored by a loop, few one by one."""
         e, n, zero = self.e, self.n, self.e.real(0.0)
-        entries = dict(zip(self.places, values, strict=True))
-        if n * n - len(entries) > ZEROS:
+        if n * n - len(self.places) > ZEROS or values.is_in_memory:
             with e.loop(0, n * n) as k:
                 e.store(self.entries, zero, k)
-            for (i, j), value in entries.items():
-                e.store(self.entries, value, e.at(i, n, j))
+            values.scatter(self.entries, [i * n + j for i, j in self.places])
             return
+        entries = dict(zip(self.places, values.listed(), strict=True))
         for i in range(n):
             for j in range(n):
                 e.store(self.entries, entries.get((i, j), zero), e.at(i, n, j))
@@ -191,13 +212,20 @@ def _compare_with_all_rounding(e: Emitter, n: int, factors: Array, good: Array) 
         e.store(good, e.select(enough, e.load(good), e.real(0.0)))
 
 
-def relative_residual(e: Emitter, r: Sequence[Handle], scale: Array) -> Handle:
+def relative_residual(e: Emitter, r: Vector, scale: Array) -> Handle:
     """The largest residual relative to the terms it is the sum of; `scale` has the reciprocal of their size.
 
     Relative to the terms, so that neither units nor the scale of the motion matter, and rounding is recognised.
     """
+    if r.is_in_memory:
+        worst_of_all = e.local(1)
+        e.store(worst_of_all, e.real(0.0))
+        for i, value in r:
+            size = e.arithmetic("mul", e.call("fabs", value), e.load(scale, i))
+            e.store(worst_of_all, e.larger(e.load(worst_of_all), size))
+        return e.load(worst_of_all)
     worst = e.real(0.0)
-    for i, value in enumerate(r):
+    for i, value in r:
         worst = e.larger(worst, e.arithmetic("mul", e.call("fabs", value), e.load(scale, i)))
     return worst
 

@@ -2,27 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ..symbolic import Fast
 from ..waist.matrix_block import MatrixBlock
 from ..waist.stepmap import StepMap
 from .emitter import Array, Emitter, Handle, Index
-from .linear import Matrix
-from .lower import Tape, tape
+from .linear import Solvable
+from .number_places import Known, Vector, value
+from .sparse import matrix
 from .status import Status
 
 if TYPE_CHECKING:
     from .solver import Solver
 
 
-def columns_tape(stepmap: StepMap, k: int, levels: Mapping[str, int]) -> Tape:
-    """The entries that block k needs."""
-    return tape(_entries(stepmap, k), levels)
-
-
-def _entries(stepmap: StepMap, k: int) -> list[Fast]:
+def columns(stepmap: StepMap, k: int) -> list[Fast]:
     """The entries of the matrices of block k; of its matrix without zeros, and only if it has to be factored here."""
     block = stepmap.blocks[k]
     assert isinstance(block, MatrixBlock)
@@ -42,16 +38,16 @@ def factored_before(stepmap: StepMap, k: int) -> int | None:
     return None
 
 
-def solve_columns(solver: Solver, k: int, block: MatrixBlock, known: Mapping[str, Handle], x: Array) -> None:
+def solve_columns(solver: Solver, k: int, block: MatrixBlock, known: Known, x: Array) -> None:
     """The unknowns of block k into x, row by row."""
     e, n, m = solver.e, len(block.sources), block.columns
-    values = solver.evaluate(f"residual {k}", known)
-    varying = [v for v, entry in zip(values, _entries(solver.stepmap, k), strict=True) if not entry.is_number]
+    values = solver.evaluate(f"residual {k}", known).listed()
+    varying = [v for v, entry in zip(values, columns(solver.stepmap, k), strict=True) if not entry.is_number]
     size = e.sum([e.call("fabs", v) for v in varying])
     finite = e.compare("lt", size, e.real(float("inf")))
     given, right, column = e.local(len(block.given)), e.local(n), e.local(n)
     for j, name in enumerate(block.given):
-        e.store(given, known[name], j)
+        e.store(given, value(e, known[name]), j)
     factors, sources = _factors(solver, k, block, values, finite)
     with e.loop(0, m) as c:
         for i, moved in enumerate(_products(e, block, sources, given, c)):
@@ -65,7 +61,7 @@ def solve_columns(solver: Solver, k: int, block: MatrixBlock, known: Mapping[str
 
 def _factors(
     solver: Solver, k: int, block: MatrixBlock, values: Sequence[Handle], finite: Handle
-) -> tuple[Matrix | None, Sequence[Handle]]:
+) -> tuple[Solvable | None, Sequence[Handle]]:
     """The factored matrix, if there is one, and the entries of the sources."""
     e, n = solver.e, len(block.sources)
     if not block.matrix:
@@ -73,8 +69,8 @@ def _factors(
     before = factored_before(solver.stepmap, k)
     if before is not None:
         return solver.factored[before], values
-    factors, own = Matrix(e, n, block.partials), len(block.partials)
-    factors.store(values[:own])
+    factors, own = matrix(e, n, block.partials), len(block.partials)
+    factors.store(Vector(e, own, values[:own]))
     with e.when(finite), e.when(factors.factor()):
         e.store(solver.code, Status.SINGULAR)
     return factors, values[own:]

@@ -12,7 +12,7 @@ are the same double wherever they occur, so their rounding acts as a slightly di
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from fractions import Fraction
 from hashlib import sha256
@@ -23,6 +23,7 @@ from ..errors import ModelError
 from ..symbolic import Fast, fast, nearest_double, summands, symbol_in, total
 from ..waist.stepmap import STEP as STEP_NAME
 from ..waist.stepmap import rest_of, split_by_step
+from .denominators import divides, is_e, is_half, is_negative, shared_denominators
 
 RUN, STEP, ITERATION = 0, 1, 2
 
@@ -60,16 +61,16 @@ class Tape:
     results: list[int]
 
 
-class _Builder:
+class Builder:
     """Numbers values so that the same operation on the same values is evaluated once."""
 
-    def __init__(self, levels: Mapping[str, int]):
-        self.levels = levels
+    def __init__(self, levels: Mapping[str, int], shared: Set[Fast] = frozenset()):
+        self.levels, self.shared = levels, shared
         self.operations: list[Operation] = []
         self._number: dict[tuple[str, tuple[Any, ...]], int] = {}
         self._seen: dict[tuple[bool, Fast], int] = {}
         self.exact = True
-        self._fixed: set[int] = set()
+        self.fixed: set[int] = set()
         self._pure: dict[int, str] = {}
         self._rest: dict[int, int] = {}
 
@@ -88,11 +89,11 @@ class _Builder:
         """Store whether value k is a coefficient, and the text of one that contains parameters alone."""
         if o.op == "input":
             if level == RUN or o.args[0] == STEP_NAME:
-                self._fixed.add(k)
+                self.fixed.add(k)
             if level == RUN and o.args[0] != STEP_NAME:
                 self._pure[k] = o.args[0]
-        elif o.op in ("const", "add", "sub", "mul", "div", "neg", "fma") and self._fixed.issuperset(o.values):
-            self._fixed.add(k)
+        elif o.op in ("const", "add", "sub", "mul", "div", "neg", "fma") and self.fixed.issuperset(o.values):
+            self.fixed.add(k)
             if o.op != "const" and all(v in self._pure for v in o.values):
                 text = f"{o.op}({', '.join(self._pure[v] for v in o.values)})"
                 self._pure[k] = text if len(text) <= 1000 else sha256(text.encode()).hexdigest()
@@ -113,9 +114,9 @@ class _Builder:
     def combine(self, op: str, a: int, b: int) -> int:
         """a op b, op being add, sub, mul or div; the rests of coefficients are included."""
         rests = self._rest.get(a), self._rest.get(b)
-        if not self.exact or not {a, b} & self._fixed or (a in self._pure and b in self._pure):
+        if not self.exact or not {a, b} & self.fixed or (a in self._pure and b in self._pure):
             return self.put(op, a, b)
-        if self._fixed.issuperset((a, b)):
+        if self.fixed.issuperset((a, b)):
             return self._coefficient(op, a, b, rests)
         return self._with_rest(op, a, b, rests) if any(r is not None for r in rests) else self.put(op, a, b)
 
@@ -227,16 +228,16 @@ class _Builder:
         with a small denominator, and an angle that grows is cut off at the same digit for thousands of steps. The earlier
         rounding errors are practically random.
         """
-        if all(map(symbol_in, e.args)) or all(self._rest_in(term) is None for term in e.args):
+        if all(map(symbol_in, e.args)) or all(self.rest_in(term) is None for term in e.args):
             return self._add(e)
         symbols: list[Fast] = []
         others: list[Fast] = []
         for term in summands(e):
             (symbols if symbol_in(term) else others).append(term)
-        taken = self.fold("add", [r for r in map(self._rest_in, symbols) if r is not None])
+        taken = self.fold("add", [r for r in map(self.rest_in, symbols) if r is not None])
         return self.put("add", self.value(total(symbols)), self._with(total(others), taken))
 
-    def _rest_in(self, term: Fast) -> int | None:
+    def rest_in(self, term: Fast) -> int | None:
         """The rounding error of a term that is a state variable, with its number."""
         name = symbol_in(term)
         if not name or rest_of(name) not in self.levels:
@@ -247,7 +248,7 @@ class _Builder:
     def _with(self, e: Fast, addend: int) -> int:
         """The sum of an expression and a value, rounded once where the expression is h times another one."""
         rate, others = split_by_step(e)
-        if others == 0 and self.value(rate) not in self._fixed:
+        if others == 0 and self.value(rate) not in self.fixed:
             return self.put("fma", self.put("input", STEP_NAME), self.value(rate), addend)
         return self.put("add", self.value(e), addend)
 
@@ -255,7 +256,7 @@ class _Builder:
         plus: list[int] = []
         minus: list[int] = []
         for term in e.args:
-            negative = _is_negative(term)
+            negative = is_negative(term)
             (minus if negative else plus).append(self.value(-term if negative else term))
         if not plus:
             return self.negative(self.fold("add", minus))
@@ -283,7 +284,9 @@ class _Builder:
         for factor in e.args:
             if factor == -1:
                 negative = not negative
-            elif factor.is_Pow and self._divides(*factor.args):
+            elif divides(factor) and self._is_shared(*factor.args):
+                above.append(self._reciprocal(*factor.args))
+            elif divides(factor):
                 below.append(self._power(factor.args[0], -factor.args[1]))
             else:
                 above.append(self.value(factor))
@@ -298,18 +301,26 @@ class _Builder:
         result = self.combine("div", top, self.fold("mul", often)) if often else top
         return self.negative(result) if negative else result
 
-    @staticmethod
-    def _divides(base: Fast, exponent: Fast) -> bool:
-        return _is_negative(exponent) and not _is_e(base) and not _is_half(exponent)
+    def _is_shared(self, base: Fast, exponent: Fast) -> bool:
+        """Whether it is a reciprocal that others use too; coefficients, computed once per run, are divided exactly."""
+        return (
+            base in self.shared and exponent.is_Integer and int(exponent) >= -64 and self.value(base) not in self.fixed
+        )
+
+    def _reciprocal(self, base: Fast, exponent: Fast) -> int:
+        """base^exponent for a negative integer, by the reciprocal of the base."""
+        return self._integer_power(self.combine("div", self.constant(1), self.value(base)), -int(exponent))
 
     def _power(self, base: Fast, exponent: Fast) -> int:
-        if _is_e(base):
+        if is_e(base):
             return self.put("call", "exp", self.value(exponent))
+        if is_negative(exponent) and self._is_shared(base, exponent):
+            return self._reciprocal(base, exponent)
         if exponent.is_Integer and abs(int(exponent)) <= 64:
             n = int(exponent)
             result = self._integer_power(self.value(base), abs(n))
             return result if n >= 0 else self.combine("div", self.constant(1), result)
-        if _is_half(exponent):
+        if is_half(exponent):
             return self._half_power(self.value(base), int(2 * exponent))
         return self.put("call", "pow", self.value(base), self.value(exponent))
 
@@ -362,17 +373,6 @@ class _Builder:
         raise ModelError(f"the condition {c} cannot be turned into machine code; use <, <=, >, >= and their And, Or.")
 
 
-def _is_negative(e: Fast) -> bool:
-    if e.is_number:
-        return bool(e.is_negative)
-    return bool(e.is_Mul and e.args[0].is_number and e.args[0].is_negative)
-
-
-def _is_half(e: Fast) -> bool:
-    """Half of an odd number, not too large."""
-    return bool(e.is_number and abs(float(e)) <= 32 and 2 * float(e) % 2 == 1)
-
-
 def tape(expressions: Iterable[Fast], levels: Mapping[str, int], exact: int = 0) -> Tape:
     """The tape of some expressions; `levels` has the level at which each symbol is known.
 
@@ -381,13 +381,11 @@ def tape(expressions: Iterable[Fast], levels: Mapping[str, int], exact: int = 0)
     SymEngine's own search for common subexpressions is not used: it shares products across levels, which keeps their
     constant part inside the inner loop, and equal operations are numbered once here anyway.
     """
-    builder = _Builder(levels)
+    listed = list(map(fast, expressions))
+    # In a search only: the rounding of one reciprocal is that of many quotients, and in an update it would add up for ever.
+    builder = Builder(levels, shared_denominators(listed) if ITERATION in levels.values() else frozenset())
     results = []
-    for k, e in enumerate(expressions):
+    for k, e in enumerate(listed):
         builder.exact = k < exact
-        results.append(builder.value(fast(e)))
+        results.append(builder.value(e))
     return Tape(builder.operations, results)
-
-
-def _is_e(base: Fast) -> bool:
-    return type(base).__name__ == "Exp1"

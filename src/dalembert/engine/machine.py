@@ -1,10 +1,9 @@
-"""StepMap -> callables on arrays: compile once, cache, and call with lanes distributed over threads."""
+"""StepMap -> callables on arrays: compile once, cache, and call."""
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager
 from functools import lru_cache
 from typing import Any
 
@@ -14,20 +13,20 @@ from numpy.typing import NDArray
 from ..errors import StartError
 from ..waist.stepmap import StepMap
 from . import cache, kernels
-from .arguments import Lanes, check_extent, check_numbers, check_search, map_addresses, reals, run_addresses
-from .backends import llvm
-from .emitter import Backend, Emitter
+from .arguments import Lanes, check_extent, check_numbers, check_search, map_memories, reals, run_memories
+from .backends import cuda, llvm, simd, wasm
+from .emitter import Backend, Compiler, Emitter, Function, Memory
 from .history import HISTORY
 from .identity import identity
 from .run_options import EXACT, Extent, Search
 
 Array = NDArray[Any]
 
-CPU = "cpu"
-BACKENDS: dict[str, Backend] = {CPU: llvm}
-"""What prints and compiles code, by the name of the device that it runs on."""
+CPU, VECTORS = "cpu", "simd"
+BACKENDS: dict[str, Backend] = {CPU: llvm, VECTORS: simd, "cuda": cuda}
+"""What prints, compiles and executes code, by the name of the device that it runs on."""
 
-LONG = {"run": 10_000, "apply": 2_000}
+LONG = {"run": 10_000, "apply": 2_000, "adaptive": 10_000}
 """Lines of LLVM IR from which a function is compiled with little optimisation.
 
 Code this long is straight-line arithmetic, shared and hoisted already. The optimiser takes seconds over it, and steps of a
@@ -35,25 +34,42 @@ chain of 20 links are then 1.7 times as fast: not worth the wait below some 10^5
 """
 
 
+def _name(compiler: Compiler, device: str, kind: str, what: str) -> str:
+    """The name of code in the cache."""
+    return cache.key(device, kind, what, compiler.processor())
+
+
+def _code(
+    compiler: Compiler, device: str, kind: str, what: str, emit: Callable[[Emitter], None], arguments: dict[str, str]
+) -> bytes:
+    name = _name(compiler, device, kind, what)
+    code = cache.fetch(name)
+    if code is None or not compiler.is_object(code):
+        emitter = compiler.emitter(kind, arguments)
+        emit(emitter)
+        code = compiler.compile_module(emitter.module(), LONG[kind])
+        cache.keep(name, code)
+    return code
+
+
 @lru_cache(maxsize=256)
 def _function(
     device: str, kind: str, what: str, emit: Callable[[Emitter], None], arguments: tuple[tuple[str, str], ...]
-) -> Any:
+) -> Function:
     backend = BACKENDS[device]
-    name = cache.key(device, kind, what, backend.processor())
-    code = cache.fetch(name)
-    if code is None or not backend.is_object(code):
-        emitter = backend.emitter(kind, dict(arguments))
-        emit(emitter)
-        code = backend.compile_module(emitter.module(), LONG[kind])
-        cache.keep(name, code)
+    code = _code(backend, device, kind, what, emit, dict(arguments))
     return backend.load(code, kind, dict(arguments))
+
+
+WORTH, WORTH_LOADING = 1_000_000, 30_000
+"""Steps of all lanes from which on code for vectors is compiled too, as it saves about the time of its compilation; and from
+which on it is loaded if an earlier run has compiled it."""
 
 
 class _Emit:
     """An emitting function that compares equal to any other: in cache keys the identity next to it decides."""
 
-    def __init__(self, emit: Callable[[Emitter, StepMap], None], stepmap: StepMap):
+    def __init__(self, emit: Callable[[Emitter, Any], None], stepmap: StepMap | None):
         self._emit, self._stepmap = emit, stepmap
 
     def __call__(self, emitter: Emitter) -> None:
@@ -66,24 +82,35 @@ class _Emit:
         return 0
 
 
-def _spread(call: Callable[[int, int], None], lanes: int, work: int) -> None:
-    """Call on ranges of lanes, on all cores if there is enough work."""
-    cores = 1 if work < 20_000 else min(os.cpu_count() or 1, lanes)  # os.cpu_count is slow
-    if cores == 1:
-        call(0, lanes)
-        return
-    bounds = np.linspace(0, lanes, cores + 1).astype(int)
-    with ThreadPoolExecutor(cores) as pool:
-        list(pool.map(call, bounds[:-1].tolist(), bounds[1:].tolist()))
+def compiled_function(kind: str, what: str, emit: Callable[[Emitter], None], arguments: dict[str, str]) -> Function:
+    """A function for this processor, by the identity of what it is made of."""
+    return _function(CPU, kind, what, _Emit(lambda e, _: emit(e), None), tuple(arguments.items()))
 
 
 class Stepper:
     """The compiled time loop of a StepMap, for a device."""
 
     def __init__(self, stepmap: StepMap, device: str = CPU):
-        self.stepmap = stepmap
+        self.stepmap, self._device, self._backend = stepmap, device, BACKENDS[device]
+        self._identity = identity(stepmap)
+        self._call = self._compiled(device)
+        self._together: Function | None = None
+
+    def _compiled(self, device: str) -> Function:
         arguments = tuple(kernels.RUN_ARGUMENTS.items())
-        self._call = _function(device, "run", identity(stepmap), _Emit(kernels.emit_run, stepmap), arguments)
+        return _function(device, "run", self._identity, _Emit(kernels.emit_run, self.stepmap), arguments)
+
+    def expect(self, lanes: int, steps: int) -> Stepper:
+        """The same; on the processor it is also compiled for vectors of lanes if so much work is worth it.
+
+        Lanes have the same bits in vectors, so which code computes them does not matter otherwise.
+        """
+        work = lanes * steps
+        if self._device == CPU and not self._together and lanes >= simd.FEW and work >= WORTH_LOADING:
+            name = _name(simd, VECTORS, "run", self._identity)
+            if work >= WORTH or cache.fetch(name) is not None:
+                self._together = self._compiled(VECTORS)
+        return self
 
     @property
     def width(self) -> int:
@@ -105,7 +132,7 @@ class Stepper:
             for _ in self.stepmap.substeps:
                 carry[:, first : first + n] = seed
                 first += HISTORY * n
-            carry[:, -1] = 1
+            carry[:, kernels.motion_width(self.stepmap) - 1] = 1
         return carry
 
     def advance(
@@ -115,15 +142,39 @@ class Stepper:
 
         With `closing` the node after the last step is recorded too.
         """
-        carried, rows, records, codes, rho = run_addresses(self.stepmap, lanes, out)
+        memories = run_memories(self.stepmap, lanes, out)
         counts = check_extent(extent, closing, row, out.shape[1])
-        t0, h = check_numbers(t0=extent.t0, h=extent.h)
-        ends, stride = check_search(search), len(self.stepmap.parameters)
+        if self._backend.own_memory:  # it gets the rows that are written
+            due = out[:, row : row + extent.part(0, extent.steps + closing).due]
+            counts[-2:] = 0, due.shape[1]
+            records = memories[2]
+            memories[2] = Memory(records.role, np.ascontiguousarray(due), records.kind, due.shape)
+        numbers = len(self.stepmap.parameters), *counts, *check_numbers(t0=extent.t0, h=extent.h), *check_search(search)
+        call = self._together if self._together and len(lanes.carry) >= simd.FEW else self._call
+        call(memories, len(lanes.carry), len(lanes.carry) * (counts[1] + 1), numbers)
+        if self._backend.own_memory:
+            due[:] = memories[2].array
 
-        def call(first: int, last: int) -> None:
-            self._call(carried, rows, stride, records, codes, rho, first, last, *counts, t0, h, *ends)
+    def kept(self, lanes: Lanes) -> AbstractContextManager[None]:
+        """Keep the arrays of lanes on the device from call to call; afterwards they are here again."""
+        return self._backend.kept(lanes.carry, lanes.parameters, lanes.status, lanes.residual)
 
-        _spread(call, len(lanes.carry), len(lanes.carry) * (counts[1] + 1))
+    @property
+    def patience(self) -> float:
+        """Seconds that a call of a long run should take."""
+        return self._backend.patience
+
+
+KERNELS = {
+    "run": (kernels.emit_run, kernels.RUN_ARGUMENTS),
+    "apply": (kernels.emit_apply, kernels.APPLY_ARGUMENTS),
+}
+
+
+def browser_module(stepmap: StepMap, kind: str) -> bytes:
+    """The time loop of a step map ("run"), or the map applied to points ("apply"), as a WebAssembly module."""
+    emit, arguments = KERNELS[kind]
+    return _code(wasm, "browser", kind, identity(stepmap), _Emit(emit, stepmap), arguments)
 
 
 class PointMap:
@@ -141,12 +192,7 @@ class PointMap:
         rows = reals(parameters, f"{name}, parameters", stride)
         out = np.full((len(points), len(self.stepmap.outputs)), np.nan)
         status = np.zeros(len(points), dtype=np.int64)
-        addresses = map_addresses(self.stepmap, points, rows, out, status)
+        memories = map_memories(self.stepmap, points, rows, out, status)
         stride = stride if len(rows) == len(points) else 0
-        t, h = check_numbers(t=t, h=h)
-
-        def call(first: int, last: int) -> None:
-            self._call(*addresses[:2], stride, *addresses[2:], first, last, t, h)
-
-        _spread(call, len(points), len(points))
+        self._call(memories, len(points), len(points), (stride, *check_numbers(t=t, h=h)))
         return out, status

@@ -12,17 +12,17 @@ enough. The search ends with the step after which the residual should be roundin
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ..waist.stepmap import Block
 from .continuation import CLOSE, Continuation
-from .emit_tape import loaded, play, results
 from .emitter import Array, Handle, Index
 from .history import History
-from .linear import Matrix, relative_residual
+from .linear import relative_residual
 from .lower import STEP
+from .number_places import Known, Vector, loaded
+from .sparse import matrix
 from .status import Status
 
 if TYPE_CHECKING:
@@ -33,6 +33,9 @@ KEPT = 3
 
 NEAR = 1e-5
 """Relative residual below which a residual that no longer shrinks is rounding error."""
+
+CONTRACTS = 0.25
+"""A search contracts where rho falls below this part of what it was."""
 
 HALVINGS, DOUBTS = 40, 4
 """Most halvings of a step that leaves the domain; of a step after which the residual grew."""
@@ -55,16 +58,17 @@ class Ends:
 class Newton:
     """The search for the unknowns of block k, into x."""
 
-    def __init__(self, solver: Solver, k: int, block: Block, known: Mapping[str, Handle], x: Array):
+    def __init__(self, solver: Solver, k: int, block: Block, known: Known, x: Array):
         self.e, self.solver, self.k, self.block, self.known = solver.e, solver, k, block, known
         self.n, self.x, self.ends = len(block.unknowns), x, solver.ends
         e, n = self.e, self.n
-        self.matrix = Matrix(e, n, block.partials)
+        self.matrix = matrix(e, n, block.partials)
         self.d, self.old, self.right, self.scale, self.second, self.stride = (e.local(n) for _ in range(6))
+        self.floored = e.local(n)
         self.looks, self.halved, self.going = (e.local(1, "integer") for _ in range(3))
         self.best, self.rho, self.theta = (e.local(1) for _ in range(3))
         self.far, self.doubt = (e.local(1, "integer") for _ in range(2))
-        self.tape = solver.tapes[f"residual {k}"]
+        self.program = solver.programs[f"residual {k}"]
 
     def run(self, history: History, substep: Index, offset: int) -> None:
         """Search from the extrapolated solutions, whose unknowns of this block begin at `offset`, if there are any.
@@ -78,11 +82,11 @@ class Newton:
             path.judge()
             e.leave_if(path.ended())
 
-    def _search(self, known: Mapping[str, Handle]) -> None:
+    def _search(self, known: Known) -> None:
         """Newton's method from x."""
         e, self.known = self.e, known
-        self.played = dict(self.solver.played[f"residual {self.k}"])
-        play(e, self.tape, known, STEP, self.played)
+        self.played = self.solver.begun(f"residual {self.k}")
+        self.program.play(known, STEP, self.played)
         self._begin()
         with e.forever():
             finite, renew = self._look()
@@ -99,10 +103,10 @@ class Newton:
             e.leave_if(e.integer_compare("eq", e.load(self.going), 0))
         self.solver.guards.check(self.k, {**known, **loaded(e, self.block.unknowns, self.x, 0)})
 
-    def residual(self, x: Array) -> list[Handle]:
+    def residual(self, x: Array) -> Vector:
         """The residual at another point, with the known values of the last search."""
         known = {**self.known, **loaded(self.e, self.block.unknowns, x, 0)}
-        return results(self.e, self.tape, known, dict(self.played), slice(0, self.n))
+        return self.program.evaluate(known, [dict(done) for done in self.played], 0, self.n)
 
     def _begin(self) -> None:
         e = self.e
@@ -124,37 +128,45 @@ class Newton:
         """Residual at x, its relative size rho, a new Jacobian if needed; whether all is finite, and the matrix new."""
         e, n = self.e, self.n
         known = {**self.known, **loaded(e, self.block.unknowns, self.x, 0)}
-        done = dict(self.played)
-        r = results(e, self.tape, known, done, slice(0, n))
-        for j, v in enumerate(r):
+        done = [dict(emitted) for emitted in self.played]
+        r = self.program.evaluate(known, done, 0, n)
+        for j, v in r:
             e.store(self.right, e.negative(v), j)
         total = e.local(1)
-        e.store(total, e.sum([e.call("fabs", v) for v in r]))
+        e.store(total, r.size_of_all())
         self._measure(r)
         halved = e.integer_compare("lt", 0, e.load(self.halved))  # matrix and scale are those of a rejected point
         renew = e.either(halved, e.opposite(self._enough(KEPT)))
         with e.when(renew):
-            values = results(e, self.tape, known, done, slice(n, None))
-            e.store(total, e.arithmetic("add", e.load(total), e.sum(values[:n])))
-            for j, size in enumerate(values[:n]):
+            values = self.program.evaluate(known, done, n)
+            sizes = values.part(0, n)
+            e.store(total, e.arithmetic("add", e.load(total), sizes.sum()))
+            for j, size in sizes:
                 e.store(self.scale, e.arithmetic("div", e.real(1.0), size), j)
-            self.matrix.store(values[n:])
+            self.matrix.store(values.part(n, values.size))
             self._measure(r)
             self._mind_empty_rows(r)
-            self._note_distance()
+            self._note_distance(r)
             self._count(0)
         e.store(self.solver.rho, e.load(self.rho))
         return e.compare("lt", e.load(total), e.real(float("inf"))), renew
 
-    def _note_distance(self) -> None:
-        """Store whether the search has been far from its end, and whether it failed to contract there."""
+    def _note_distance(self, r: Vector) -> None:
+        """Store whether the search has been far from its end, and whether it failed to contract there.
+
+        A row whose terms all vanish, which is never small relative to them, does not count.
+        """
         e, theta = self.e, self.e.load(self.theta)
         with e.when(self._is_far(e.load(self.rho))):
-            e.store(self.far, 1)
-            with e.when(e.compare("le", e.real(0.25), theta)):
-                e.store(self.doubt, 1)
+            for i in e.each(0, self.n, self.n):
+                e.store(self.floored, e.load(self.scale, i), i)
+            self.matrix.add_floors(self.floored)
+            with e.when(self._is_far(relative_residual(e, r, self.floored))):
+                e.store(self.far, 1)
+                with e.when(e.compare("le", e.real(CONTRACTS), theta)):
+                    e.store(self.doubt, 1)
 
-    def _measure(self, r: list[Handle]) -> None:
+    def _measure(self, r: Vector) -> None:
         """The relative residual rho, and theta, its ratio to the one before."""
         e = self.e
         rho = relative_residual(e, r, self.scale)
@@ -170,10 +182,14 @@ class Newton:
         known = e.compare("lt", e.load(self.best), e.real(float("inf")))
         return e.both(e.both(known, e.compare("le", rho, e.real(NEAR))), e.compare("le", left, self.ends.tolerance))
 
-    def _mind_empty_rows(self, r: list[Handle]) -> None:
-        """A row whose terms all vanish is never small relative to them: late in the search, use the other rows too."""
+    def _mind_empty_rows(self, r: Vector) -> None:
+        """A row whose terms all vanish is never small relative to them: where rho does not contract, use the other rows too.
+
+        Such a row is that of a constraint that sets a velocity to zero, which is rounding noise from the first step on.
+        """
         e, rho = self.e, self.e.load(self.rho)
-        doubtful = e.either(e.integer_compare("le", 3, e.load(self.looks)), e.compare("lt", e.load(self.best), rho))
+        slow = e.compare("le", e.real(CONTRACTS), e.load(self.theta))
+        doubtful = e.either(e.integer_compare("le", 3, e.load(self.looks)), slow)
         with e.when(e.both(doubtful, e.compare("lt", self.ends.nearly, rho))):
             self.matrix.add_floors(self.scale)
             self._measure(r)
@@ -194,7 +210,7 @@ class Newton:
     def _go_on(self, rho: Handle, renew: Handle) -> None:
         """Take a full step from x; stop if x was close enough to make it the last."""
         e, n = self.e, self.n
-        shrunk = e.compare("lt", e.load(self.theta), e.real(0.25))
+        shrunk = e.compare("lt", e.load(self.theta), e.real(CONTRACTS))
         stalled = e.both(e.compare("le", rho, e.real(NEAR)), e.opposite(shrunk))
         squares = e.both(renew, e.either(e.compare("le", rho, self.ends.nearly), self._enough(2)))
         last = e.either(e.either(squares, self._enough(1)), stalled)

@@ -40,6 +40,11 @@ class Extent:
         """How many nodes are recorded, the last one included."""
         return self.end // self.every - self.first_row + 1
 
+    @property
+    def due(self) -> int:
+        """How many nodes are recorded, the last one left out."""
+        return max(0, -(-self.end // self.every) - self.first_row)
+
     def part(self, at: int, steps: int) -> Extent:
         """A part of it: `steps` steps, from step number `at` of them on."""
         return replace(self, begin=self.begin + at, steps=steps)

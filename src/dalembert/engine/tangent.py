@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..waist.derived_steps import clocked, variational
-from ..waist.stepmap import StepMap
+from ..waist.stepmap import TIME, StepMap
 from .arguments import Lanes
 from .machine import Array, Stepper
 from .run_options import Extent
@@ -29,7 +29,8 @@ class NoStep(ArithmeticError):
 
 @lru_cache(maxsize=64)
 def _stepper(stepmap: StepMap, columns: int) -> Stepper:
-    return Stepper(clocked(variational(replace(stepmap, outputs={}), columns)))
+    made = variational(replace(stepmap, outputs={}), columns)
+    return Stepper(made if TIME in made.state else clocked(made))
 
 
 def tangents(
@@ -41,23 +42,28 @@ def tangents(
     *,
     steps: int = 1,
     seed: Array | None = None,
+    first: Array | None = None,
 ) -> tuple[Array, Array, Array]:
     """(states after, d after / d before, status) of some steps from each state, NaN where a step fails.
 
-    Rows of parameters and times are one for each state, or one for all; `seed` has the expected unknowns.
+    Rows of parameters and times are one for each state, or one for all; `seed` has the expected unknowns. With `first`,
+    for each state a matrix whose columns are changes of it, the second is that derivative times this matrix.
     """
     lanes, n = len(states), len(stepmap.state)
-    columns = n if n <= WHOLE else COLUMNS
-    groups = -(-n // columns)  # each is a separate lane
-    first = np.eye(n, groups * columns).reshape(n, groups, columns).swapaxes(0, 1).reshape(groups, -1)
+    width = n if first is None else first.shape[-1]
+    columns = width if width <= WHOLE else COLUMNS
+    groups = -(-width // columns)  # each is a separate lane
+    begun = np.zeros((lanes, n, groups * columns))
+    begun[..., :width] = np.eye(n) if first is None else first
+    tangent_rows = begun.reshape(lanes, n, groups, columns).swapaxes(1, 2).reshape(lanes * groups, -1)
     clock = np.broadcast_to(np.asarray(t, float), lanes)
     rows = np.broadcast_to(np.asarray(parameters, float), (lanes, len(stepmap.parameters)))
-    start = np.column_stack([np.repeat(states, groups, axis=0), np.tile(first, (lanes, 1)), np.repeat(clock, groups)])
+    own = [] if TIME in stepmap.state else [np.repeat(clock, groups)]  # otherwise the state has its time
+    start = np.column_stack([np.repeat(states, groups, axis=0), tangent_rows, *own])
     expected = None if seed is None else np.repeat(seed, groups, axis=0)
     ends, status = _advanced(_stepper(stepmap, columns), start, np.repeat(rows, groups, axis=0), h, steps, expected)
-    slopes = (
-        ends[:, n : n + n * columns].reshape(lanes, groups, n, columns).swapaxes(1, 2).reshape(lanes, n, -1)[..., :n]
-    )
+    moved = ends[:, n : n + n * columns].reshape(lanes, groups, n, columns)
+    slopes = moved.swapaxes(1, 2).reshape(lanes, n, -1)[..., :width]
     codes = status.reshape(lanes, groups).max(axis=1)
     return np.where(codes[:, None], np.nan, ends[::groups, :n]), np.where(codes[:, None, None], np.nan, slopes), codes
 

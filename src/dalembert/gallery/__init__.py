@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from importlib import import_module
 
 from ..errors import ModelError
@@ -10,6 +11,7 @@ from .example import Example
 _FAMILIES = {
     "harmonic-oscillator": "oscillators",
     "damped-spring": "oscillators",
+    "circulatory-oscillator": "oscillators",
     "pendulum": "pendulums",
     "pendulum-cartesian": "pendulums",
     "double-pendulum": "pendulums",
@@ -19,6 +21,8 @@ _FAMILIES = {
     "charged-particle": "single_particles",
     "particle": "single_particles",
     "nonholonomic-particle": "single_particles",
+    "particle-on-parabola": "parabolas",
+    "particle-over-parabola": "parabolas",
     "rolling-disk": "rolling",
     "knife-edge": "rolling",
     "chaplygin-sleigh": "rolling",
@@ -72,8 +76,25 @@ _FAMILIES = {
     "thermoelastic-double-pendulum": "warming",
     "rolling-disk-with-friction": "warming",
     "heavy-top-in-fluid": "warming",
+    "snakeboard": "vehicles",
+    "two-wheeled-robot": "vehicles",
+    "roller-racer": "vehicles",
+    "appell-device": "constrained_models",
+    "appell-in-dimensions": "constrained_models",
+    "rolling-sphere": "constrained_models",
+    "rolling-sphere-lagrangian": "constrained_models",
+    "penny-on-incline": "constrained_models",
+    "heisenberg-geodesics": "constrained_models",
     "free-rigid-body": "rigid_bodies",
     "heavy-top": "rigid_bodies",
+    "satellite": "rigid_bodies",
+    "pendulum-on-sphere": "rigid_bodies",
+    "chaplygin-ball-in-space": "rigid_bodies",
+    "suslov": "nonholonomic_bodies",
+    "veselova": "nonholonomic_bodies",
+    "chaplygin-ball": "nonholonomic_bodies",
+    "ball-on-turntable": "nonholonomic_bodies",
+    "heavy-top-on-cart": "nonholonomic_bodies",
 }
 
 
@@ -82,16 +103,21 @@ def names() -> tuple[str, ...]:
     return tuple(_FAMILIES)
 
 
-def load(name: str, **options: int) -> Example:
-    """One gallery system by name; `load("pendulum-chain", links=5)` passes options on."""
+def maker(name: str) -> Callable[..., Example]:
+    """The function that makes a gallery system: its source is how the system is stated."""
     if name not in _FAMILIES:
         raise ModelError(f"there is no gallery system {name!r}. The gallery has: {', '.join(_FAMILIES)}.")
-    family = import_module(f".{_FAMILIES[name]}", __name__)
+    made: Callable[..., Example] = getattr(import_module(f".{_FAMILIES[name]}", __name__), name.replace("-", "_"))
+    return made
+
+
+def load(name: str, **options: int) -> Example:
+    """One gallery system by name; `load("pendulum-chain", links=5)` passes options on."""
+    make = maker(name)
     try:
-        example: Example = getattr(family, name.replace("-", "_"))(**options)
+        return make(**options)
     except TypeError:
         raise ModelError(f"the gallery system {name!r} has no option {', '.join(options)}.") from None
-    return example
 
 
-__all__ = ["Example", "load", "names"]
+__all__ = ["Example", "load", "maker", "names"]

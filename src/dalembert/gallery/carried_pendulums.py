@@ -9,9 +9,10 @@ import math
 
 from sympy import Rational, cos, sin
 
-from ..model.coordinates import coordinates, parameters, time
+from ..model import scene
+from ..model.coordinates import coordinates, multiplier, parameters, time
 from ..model.system import System
-from .example import Example
+from .example import Example, hung
 
 _NOTES = "Leyes de Newton y principio de d'Alembert, lecture notes in Spanish, "
 _CHAPTER = "Dinamica analitica, chapter 7 of a textbook of mechanics in Spanish, "
@@ -30,6 +31,15 @@ def double_pendulum_cartesian() -> Example:
         kinetic=m1 * (x1.dot**2 + y1.dot**2) / 2 + m2 * (x2.dot**2 + y2.dot**2) / 2,
         potential=m1 * g * y1 + m2 * g * y2,
         constraints=[x1**2 + y1**2 - l1**2, (x2 - x1) ** 2 + (y2 - y1) ** 2 - l2**2],
+        scene=[
+            scene.Rod([0, 0], [x1, y1]),
+            scene.Rod([x1, y1], [x2, y2]),
+            scene.Point([0, 0], size=0.6),
+            scene.Point([x1, y1], size=1.2),
+            scene.Point([x2, y2], size=1.4),
+            scene.Trail([x2, y2], colour="#d55e00"),
+            scene.Vector([x2, y2], [2 * multiplier(2) * (x2 - x1), 2 * multiplier(2) * (y2 - y1)], kind="reaction"),
+        ],
     )
     first = (1.1 * math.sin(0.4), -1.1 * math.cos(0.4))
     speed = (0.3 * 1.1 * math.cos(0.4), 0.3 * 1.1 * math.sin(0.4))
@@ -58,11 +68,19 @@ def cart_pendulum() -> Example:
     """L = m1 x.dot^2/2 + m2 (x.dot^2 + l^2 theta.dot^2 + 2 l x.dot theta.dot cos(theta))/2 + m2 g l cos(theta)."""
     x, theta = coordinates("x theta")
     m1, m2, l, g = parameters("m1 m2 l g", positive=True)
+    tip = hung(l, theta, [x, 0])
     cart = System(
         "pendulum on a cart",
         [x, theta],
         kinetic=m1 * x.dot**2 / 2 + m2 * (x.dot**2 + l**2 * theta.dot**2 + 2 * l * x.dot * theta.dot * cos(theta)) / 2,
         potential=-m2 * g * l * cos(theta),
+        scene=[
+            scene.Ground([0, -l / 8], [0, 1]),
+            scene.Box([x, 0], [l / 2, l / 4]),
+            scene.Rod([x, 0], tip),
+            scene.Point(tip, size=1.4),
+            scene.Trail(tip),
+        ],
     )
     return Example(
         name="cart-pendulum",
@@ -86,11 +104,20 @@ def cart_pendulum_driven() -> Example:
     theta = coordinates("theta")
     m1, m2, l, g = parameters("m1 m2 l g", positive=True)
     v = parameters("v")
+    tip = hung(l, theta, [v * time, 0])
     cart = System(
         "pendulum on a cart with constant velocity",
         [theta],
         kinetic=m1 * v**2 / 2 + m2 * (v**2 + l**2 * theta.dot**2 + 2 * v * l * theta.dot * cos(theta)) / 2,
         potential=-m2 * g * l * cos(theta),
+        scene=[
+            scene.Ground([0, -l / 8], [0, 1]),
+            scene.Box([v * time, 0], [l / 2, l / 4]),
+            scene.Rod([v * time, 0], tip),
+            scene.Point(tip, size=1.4),
+            scene.Trail(tip),
+            scene.Vector([v * time, 0], [v, 0]),
+        ],
     )
     return Example(
         name="cart-pendulum-driven",
@@ -119,6 +146,14 @@ def plate_hung_from_trolley() -> Example:
         kinetic=M * x.dot**2 / 2 + m * (x.dot**2 + l**2 * theta.dot**2 + 2 * l * x.dot * theta.dot * cos(theta)) / 2,
         potential=-m * g * l * cos(theta),
         dissipation=c * x.dot**2 / 2,
+        scene=[
+            scene.Ground([0, l / 8], [0, -1]),
+            scene.Rod([-2 * l, 0], [x, 0], width=0.5),
+            scene.Box([x, 0], [l, l / 5]),
+            scene.Rod([x + 0.4 * l, 0], hung(l, theta, [x + 0.4 * l, 0]), width=0.6),
+            scene.Rod([x - 0.4 * l, 0], hung(l, theta, [x - 0.4 * l, 0]), width=0.6),
+            scene.Box([x + l * sin(theta), -l * cos(theta) - l / 8], [l, l / 4]),
+        ],
     )
     return Example(
         name="plate-hung-from-trolley",
@@ -144,12 +179,21 @@ def disc_with_pendulum_on_incline() -> Example:
     c = parameters("c", nonnegative=True)
     alpha = parameters("alpha")
     square = x.dot**2 + l**2 * theta.dot**2 + 2 * l * x.dot * theta.dot * cos(theta + alpha)
+    end = [x * cos(alpha) + 0.3 * l * sin(alpha), -x * sin(alpha) + 0.3 * l * cos(alpha)]
+    tip = hung(l, theta, end)
     disc = System(
         "rolling disc with a pendulum on an incline, damped",
         [x, theta],
         kinetic=Rational(3, 4) * M * x.dot**2 + m * square / 2,
         potential=-(M + m) * g * x * sin(alpha) - m * g * l * cos(theta),
         dissipation=c * (x.dot**2 + square) / 2,
+        scene=[
+            scene.Ground([0, 0], [sin(alpha), cos(alpha)]),
+            scene.Disc(end, 0.3 * l, -x / (0.3 * l)),
+            scene.Rod(end, tip),
+            scene.Point(tip),
+            scene.Trail(tip),
+        ],
     )
     return Example(
         name="disc-with-pendulum-on-incline",
@@ -173,6 +217,7 @@ def disc_with_driven_rod() -> Example:
     M, m, R, l, g, A, Omega = parameters("M m R l g A Omega", positive=True)
     force = A * sin(Omega * time)
     momentum = (Rational(3, 2) * M + m) * R**2 * theta.dot + m * R * l * phi.dot * cos(phi) / 2
+    tip = hung(l, phi, [R * theta, R])
     disc = System(
         "rolling disc with a driven rod",
         [theta, phi],
@@ -181,6 +226,13 @@ def disc_with_driven_rod() -> Example:
         + m * R * l * theta.dot * phi.dot * cos(phi) / 2,
         potential=-m * g * l * cos(phi) / 2,
         forces={theta: force * R, phi: force * l * cos(phi)},
+        scene=[
+            scene.Ground([0, 0], [0, 1]),
+            scene.Disc([R * theta, R], R, -theta),
+            scene.Rod([R * theta, R], tip),
+            scene.Trail(tip),
+            scene.Vector(tip, [A * sin(Omega * time), 0], kind="force"),
+        ],
     )
     return Example(
         name="disc-with-driven-rod",
@@ -204,12 +256,27 @@ def disc_with_slot_and_pendulum() -> Example:
     x, theta, psi = coordinates("x theta psi")
     M, m, R, l, g = parameters("M m R l g", positive=True)
     rho, u = x + l * sin(theta), x.dot + l * theta.dot * cos(theta)
+    end = [x * cos(psi), x * sin(psi), 0]
+    tip = [rho * cos(psi), rho * sin(psi), -l * cos(theta)]
     disc = System(
         "disc with a radial slot and a pendulum",
         [x, theta, psi],
         kinetic=M * R**2 * psi.dot**2 / 4
         + m * (u**2 + l**2 * theta.dot**2 * sin(theta) ** 2 + rho**2 * psi.dot**2) / 2,
         potential=-m * g * l * cos(theta),
+        scene=[
+            scene.Disc([0, 0, 0], R, psi),
+            scene.Rod(
+                [-R * cos(psi), -R * sin(psi), R / 15],
+                [R * cos(psi), R * sin(psi), R / 15],
+                width=0.4,
+                colour="#1c2229",
+            ),
+            scene.Rod(end, tip),
+            scene.Point(end, size=0.6),
+            scene.Point(tip),
+            scene.Trail(tip),
+        ],
     )
     return Example(
         name="disc-with-slot-and-pendulum",
@@ -233,6 +300,8 @@ def pendulum_on_circle() -> Example:
     """
     phi, theta = coordinates("phi theta")
     m, R, l, g = parameters("m R l g", positive=True)
+    end = [R * cos(phi), R * sin(phi), 0]
+    tip = [R * cos(phi) - l * sin(theta) * sin(phi), R * sin(phi) + l * sin(theta) * cos(phi), -l * cos(theta)]
     ring = System(
         "pendulum tangent to a horizontal circle",
         [phi, theta],
@@ -240,6 +309,13 @@ def pendulum_on_circle() -> Example:
         + m * l**2 * theta.dot**2 / 2
         + m * R * l * phi.dot * theta.dot * cos(theta),
         potential=-m * g * l * cos(theta),
+        scene=[
+            scene.Hoop([0, 0, 0], R),
+            scene.Rod(end, tip),
+            scene.Point(end, size=0.6),
+            scene.Point(tip),
+            scene.Trail(tip),
+        ],
     )
     momentum = m * (R**2 + l**2 * sin(theta) ** 2) * phi.dot + m * R * l * theta.dot * cos(theta)
     return Example(
@@ -265,6 +341,12 @@ def double_pendulum_in_rotating_plane() -> Example:
     M, m, a, k, g = parameters("M m a k g", positive=True)
     omega = parameters("omega")
     far = sin(theta1) + sin(theta2)
+    end = [a * (sin(theta1)) * cos(omega * time), a * (sin(theta1)) * sin(omega * time), -a * (cos(theta1))]
+    tip = [
+        a * (sin(theta1) + sin(theta2)) * cos(omega * time),
+        a * (sin(theta1) + sin(theta2)) * sin(omega * time),
+        -a * (cos(theta1) + cos(theta2)),
+    ]
     plane = System(
         "double pendulum in a rotating plane, with a spring",
         [theta1, theta2],
@@ -272,6 +354,15 @@ def double_pendulum_in_rotating_plane() -> Example:
         + m * a**2 * (theta1.dot**2 + theta2.dot**2 + 2 * theta1.dot * theta2.dot * cos(theta1 - theta2)) / 2
         + m * a**2 * omega**2 * far**2 / 2,
         potential=k * a**2 * sin(theta1) ** 2 / 2 - M * g * a * cos(theta1) - m * g * a * (cos(theta1) + cos(theta2)),
+        scene=[
+            scene.Rod([0, 0, 0], end),
+            scene.Rod(end, tip),
+            scene.Spring([0, 0, -a * cos(theta1)], end),
+            scene.Rod([0, 0, 0], [0, 0, -2 * a], width=0.4),
+            scene.Point(end),
+            scene.Point(tip),
+            scene.Trail(tip, fraction=0.4),
+        ],
     )
     return Example(
         name="double-pendulum-in-rotating-plane",

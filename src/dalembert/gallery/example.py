@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from sympy import Expr, Symbol
+from sympy import Expr, Symbol, cos, pi, sin
 
+from ..display import Part, Shown, Table
+from ..errors import told
+from ..model.statement import Statement
 from ..model.system import System
 
 Exact = Callable[[Any, Mapping[str, float], Mapping[str, float]], dict[str, Any]]
@@ -16,7 +19,10 @@ Exact = Callable[[Any, Mapping[str, float], Mapping[str, float]], dict[str, Any]
 
 @dataclass(frozen=True)
 class Example:
-    """A system with default numbers and its known properties."""
+    """A system with default numbers and its known properties.
+
+    action, elements:  a symmetry of it, as dalembert.Symmetry(action, elements=elements) takes it; empty if none is listed
+    """
 
     name: str
     system: System
@@ -28,3 +34,46 @@ class Example:
     until: float
     invariants: Mapping[str, Expr] = field(default_factory=dict)
     exact: Exact | None = None
+    action: Mapping[Any, Any] = field(default_factory=dict)
+    elements: Sequence[Symbol] = ()
+    shown: float | None = None
+    """How long its picture means something: afterwards a block has passed its pulley, say."""
+
+    def _repr_markdown_(self) -> str:
+        return _Told(self)._repr_markdown_()
+
+
+@dataclass(frozen=True, repr=False)
+class _Told(Shown):
+    """An example as a notebook shows it."""
+
+    example: Example
+
+    @property
+    def system(self) -> System:
+        """The system, whose numbers are displayed as they were typed."""
+        return self.example.system
+
+    def _parts(self) -> Sequence[Part]:
+        e = self.example
+        numbers = [(s, told(v)) for s, v in (*e.parameters.items(), *e.start.items())]
+        known = [(name, expression) for name, expression in e.invariants.items()]
+        run = f"h = {e.h:g}, to t = {e.until:g}"
+        return [
+            e.description,
+            *Statement(e.system)._parts(),
+            Table(("", "value"), numbers),
+            run,
+            *known,
+            f"Source: {e.source}",
+        ]
+
+
+def hung(length: Any, angle: Any, at: Any = (0, 0)) -> list[Any]:
+    """The end of a rod that hangs from a place; the angle is measured from the downward vertical."""
+    return [at[0] + length * sin(angle), at[1] - length * cos(angle)]
+
+
+def arc(corners: int = 24) -> list[Any]:
+    """The angles of the corners of a half-disc, whose arc lies below."""
+    return [-pi / 2 + pi * k / corners for k in range(corners + 1)]

@@ -9,9 +9,11 @@ import math
 
 from sympy import Rational, cos, pi, sin
 
-from ..model.coordinates import coordinates, parameters, time
+from ..model import scene
+from ..model.bodies import turns
+from ..model.coordinates import coordinates, multiplier, parameters, time
 from ..model.system import System
-from .example import Example
+from .example import Example, hung
 
 _NOTES = "Leyes de Newton y principio de d'Alembert, lecture notes in Spanish, "
 _CHAPTER = "Dinamica analitica, chapter 7 of a textbook of mechanics in Spanish, "
@@ -24,12 +26,24 @@ def particle_on_moving_circle() -> Example:
     """
     x, y = coordinates("x y")
     m, g, R, A, B, omega = parameters("m g R A B omega", positive=True)
+    tip = [A * sin(omega * time), B * time**2]
     circle = System(
         "particle on a moving circle",
         [x, y],
         kinetic=m * (x.dot**2 + y.dot**2) / 2,
         potential=m * g * y,
         constraints=[(x - A * sin(omega * time)) ** 2 + (y - B * time**2) ** 2 - R**2],
+        scene=[
+            scene.Hoop(tip, R),
+            scene.Point(tip, size=0.5),
+            scene.Point([x, y]),
+            scene.Trail([x, y]),
+            scene.Vector(
+                [x, y],
+                [2 * multiplier(1) * (x - A * sin(omega * time)), 2 * multiplier(1) * (y - B * time**2)],
+                kind="reaction",
+            ),
+        ],
     )
     c, s = 0.9 * math.cos(0.5), 0.9 * math.sin(0.5)
     return Example(
@@ -49,11 +63,18 @@ def bead_on_rotating_hoop() -> Example:
     phi = coordinates("phi")
     m, R, g = parameters("m R g", positive=True)
     omega = parameters("omega")
+    tip = [R * sin(phi) * cos(omega * time), R * sin(phi) * sin(omega * time), -R * cos(phi)]
     bead = System(
         "bead on a hoop that is turned at constant rate",
         [phi],
         kinetic=m * R**2 * (phi.dot**2 + omega**2 * sin(phi) ** 2) / 2,
         potential=-m * g * R * cos(phi),
+        scene=[
+            scene.Hoop([0, 0, 0], R, turns("zx", omega * time, pi / 2)),
+            scene.Rod([0, 0, -1.2 * R], [0, 0, 1.2 * R], width=0.4),
+            scene.Point(tip),
+            scene.Trail(tip),
+        ],
     )
     return Example(
         name="bead-on-rotating-hoop",
@@ -74,12 +95,19 @@ def turning_hoop_with_bead() -> Example:
     N = parameters("N")
     kinetic = M * R**2 * psi.dot**2 / 4 + m * R**2 * (phi.dot**2 + sin(phi) ** 2 * psi.dot**2) / 2
     potential = -m * g * R * cos(phi)
+    tip = [R * sin(phi) * cos(psi), R * sin(phi) * sin(psi), -R * cos(phi)]
     hoop = System(
         "hoop turning about its vertical diameter, with a bead",
         [phi, psi],
         kinetic=kinetic,
         potential=potential,
         forces={psi: N},
+        scene=[
+            scene.Hoop([0, 0, 0], R, turns("zx", psi, pi / 2)),
+            scene.Rod([0, 0, -1.2 * R], [0, 0, 1.2 * R], width=0.4),
+            scene.Point(tip),
+            scene.Trail(tip),
+        ],
     )
     return Example(
         name="turning-hoop-with-bead",
@@ -107,12 +135,20 @@ def hung_hoop_with_pulled_bead() -> Example:
     theta, phi = coordinates("theta phi")
     M, m, R, g, A, Omega = parameters("M m R g A Omega", positive=True)
     w = theta.dot + phi.dot
+    tip = hung(R, theta + phi, hung(R, theta))
     hoop = System(
         "hung hoop with a bead pulled by a cable",
         [theta, phi],
         kinetic=M * R**2 * theta.dot**2 + m * R**2 * (theta.dot**2 + w**2 + 2 * theta.dot * w * cos(phi)) / 2,
         potential=-(M + m) * g * R * cos(theta) - m * g * R * cos(theta + phi),
         forces={phi: A * sin(Omega * time) * R * sin(phi / 2)},
+        scene=[
+            scene.Hoop(hung(R, theta), R),
+            scene.Point([0, 0], size=0.6),
+            scene.Rope([[0, 0], tip]),
+            scene.Point(tip),
+            scene.Trail(tip),
+        ],
     )
     return Example(
         name="hung-hoop-with-pulled-bead",
@@ -135,11 +171,19 @@ def hung_hoop_with_bead_on_spring() -> Example:
     """
     theta, psi = coordinates("theta psi")
     m, R, g = parameters("m R g", positive=True)
+    tip = hung(R, psi, hung(R, theta))
     hoop = System(
         "hung hoop with a bead on a spring",
         [theta, psi],
         kinetic=m * R**2 * (7 * theta.dot**2 + psi.dot**2 + 2 * theta.dot * psi.dot * cos(psi - theta)) / 2,
         potential=m * g * R * (1 - 4 * cos(theta) - cos(psi) - cos(psi - theta)),
+        scene=[
+            scene.Hoop(hung(R, theta), R),
+            scene.Point([0, 0], size=0.6),
+            scene.Spring(hung(2 * R, theta), tip),
+            scene.Point(tip),
+            scene.Trail(tip, fraction=0.05),
+        ],
     )
     return Example(
         name="hung-hoop-with-bead-on-spring",
@@ -162,6 +206,7 @@ def hoop_rolling_in_hoop() -> Example:
     """
     theta, phi = coordinates("theta phi")
     m, R, g = parameters("m R g", positive=True)
+    tip = hung(2 * R / 3, phi, hung(R, theta))
     hoops = System(
         "hoop rolling in a hung hoop",
         [theta, phi],
@@ -173,6 +218,12 @@ def hoop_rolling_in_hoop() -> Example:
             - Rational(2, 3) * theta.dot * phi.dot * (1 - cos(theta - phi))
         ),
         potential=-2 * m * g * R * cos(theta) - Rational(2, 3) * m * g * R * cos(phi),
+        scene=[
+            scene.Hoop(hung(R, theta), R),
+            scene.Point([0, 0], size=0.6),
+            scene.Wheel(tip, R / 3, 3 * theta - 2 * phi),
+            scene.Trail(tip, fraction=0.05),
+        ],
     )
     return Example(
         name="hoop-rolling-in-hoop",
@@ -197,12 +248,20 @@ def disc_rolling_in_hung_hoop() -> Example:
     theta, phi = coordinates("theta phi")
     M, m, a, k, g = parameters("M m a k g", positive=True)
     delta = phi - theta
+    tip = hung(a, phi, hung(2 * a, theta))
     hoop = System(
         "disc rolling in a hung hoop, with a spring",
         [theta, phi],
         kinetic=4 * M * a**2 * theta.dot**2
         + m * a**2 * (3 * theta.dot**2 + Rational(3, 4) * phi.dot**2 + theta.dot * phi.dot * (2 * cos(delta) - 1)),
         potential=-2 * (M + m) * g * a * cos(theta) - m * g * a * cos(phi) + 2 * k * a**2 * (1 - cos(delta / 2)) ** 2,
+        scene=[
+            scene.Hoop(hung(2 * a, theta), 2 * a),
+            scene.Point([0, 0], size=0.6),
+            scene.Disc(tip, a, 2 * theta - phi),
+            scene.Rod([0, 0], hung(a, theta), width=0.6),
+            scene.Spring(hung(a, theta), tip),
+        ],
     )
     return Example(
         name="disc-rolling-in-hung-hoop",
@@ -225,6 +284,7 @@ def semi_hoop_on_line_with_bead() -> Example:
     """
     x, theta, phi = coordinates("x theta phi")
     M, m, R, g = parameters("M m R g", positive=True)
+    tip = [x + R * cos(phi), R * sin(phi) * sin(theta), -R * sin(phi) * cos(theta)]
     hoop = System(
         "semi-hoop sliding and turning on a line, with a bead",
         [x, theta, phi],
@@ -233,6 +293,13 @@ def semi_hoop_on_line_with_bead() -> Example:
         + m * R**2 * phi.dot**2 / 2
         - m * R * x.dot * phi.dot * sin(phi),
         potential=-g * R * cos(theta) * (2 * M / pi + m * sin(phi)),
+        scene=[
+            scene.Rod([-4 * R, 0, 0], [4 * R, 0, 0], width=0.3),
+            scene.Hoop([x, 0, 0], R, turns("xx", pi / 2, theta), pi, 2 * pi),
+            scene.Rod([x - R, 0, 0], [x + R, 0, 0]),
+            scene.Point(tip),
+            scene.Trail(tip),
+        ],
     )
     return Example(
         name="semi-hoop-on-line-with-bead",

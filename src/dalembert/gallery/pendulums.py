@@ -6,14 +6,16 @@ Angles are measured from the downward vertical; y points up.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import pairwise
 from typing import Any
 
 from sympy import Add, cos, sin
 
 from ..errors import ModelError
-from ..model.coordinates import coordinates, parameters
+from ..model import scene
+from ..model.coordinates import coordinates, multiplier, parameters
 from ..model.system import System
-from .example import Example
+from .example import Example, hung
 
 
 def pendulum() -> Example:
@@ -22,7 +24,18 @@ def pendulum() -> Example:
     m, l, g = parameters("m l g", positive=True)
     return Example(
         name="pendulum",
-        system=System("pendulum", [theta], kinetic=m * l**2 * theta.dot**2 / 2, potential=-m * g * l * cos(theta)),
+        system=System(
+            "pendulum",
+            [theta],
+            kinetic=m * l**2 * theta.dot**2 / 2,
+            potential=-m * g * l * cos(theta),
+            scene=[
+                scene.Rod([0, 0], hung(l, theta)),
+                scene.Point([0, 0], size=0.6),
+                scene.Point(hung(l, theta), size=1.4),
+                scene.Trail(hung(l, theta)),
+            ],
+        ),
         description="A mass on a rigid rod that swings, or turns over, in a vertical plane.",
         source="E. T. Whittaker, A Treatise on the Analytical Dynamics of Particles and Rigid Bodies, "
         "4th ed., Cambridge University Press, 1937.",
@@ -44,6 +57,13 @@ def pendulum_cartesian() -> Example:
         kinetic=m * (x.dot**2 + y.dot**2) / 2,
         potential=m * g * y,
         constraints=[x**2 + y**2 - l**2],
+        scene=[
+            scene.Rod([0, 0], [x, y]),
+            scene.Point([0, 0], size=0.6),
+            scene.Point([x, y], size=1.4),
+            scene.Trail([x, y]),
+            scene.Vector([x, y], [2 * multiplier(1) * x, 2 * multiplier(1) * y], kind="reaction"),
+        ],
     )
     return Example(
         name="pendulum-cartesian",
@@ -64,6 +84,7 @@ def double_pendulum() -> Example:
     + (m1 + m2) g l1 cos(theta1) + m2 g l2 cos(theta2), w = theta.dot."""
     theta1, theta2 = coordinates("theta1 theta2")
     m1, m2, l1, l2, g = parameters("m1 m2 l1 l2 g", positive=True)
+    tip = hung(l2, theta2, hung(l1, theta1))
     arms = System(
         "double pendulum",
         [theta1, theta2],
@@ -71,6 +92,14 @@ def double_pendulum() -> Example:
         + m2 * l2**2 * theta2.dot**2 / 2
         + m2 * l1 * l2 * theta1.dot * theta2.dot * cos(theta1 - theta2),
         potential=-(m1 + m2) * g * l1 * cos(theta1) - m2 * g * l2 * cos(theta2),
+        scene=[
+            scene.Rod([0, 0], hung(l1, theta1)),
+            scene.Rod(hung(l1, theta1), tip),
+            scene.Point([0, 0], size=0.6),
+            scene.Point(hung(l1, theta1), size=1.4),
+            scene.Point(tip, size=1.2),
+            scene.Trail(tip, fraction=0.1, colour="#d55e00"),
+        ],
     )
     return Example(
         name="double-pendulum",
@@ -88,11 +117,19 @@ def spherical_pendulum() -> Example:
     """L = m l^2 (theta.dot^2 + sin(theta)^2 phi.dot^2)/2 + m g l cos(theta); phi is the azimuth."""
     theta, phi = coordinates("theta phi")
     m, l, g = parameters("m l g", positive=True)
+    tip = [l * sin(theta) * cos(phi), l * sin(theta) * sin(phi), -l * cos(theta)]
     sphere = System(
         "spherical pendulum",
         [theta, phi],
         kinetic=m * l**2 * (theta.dot**2 + sin(theta) ** 2 * phi.dot**2) / 2,
         potential=-m * g * l * cos(theta),
+        scene=[
+            scene.Rod([0, 0, 0], tip),
+            scene.Point([0, 0, 0], size=0.6),
+            scene.Point(tip, size=1.4),
+            scene.Trail(tip),
+            scene.Ground([0, 0, -l], [0, 0, 1]),
+        ],
     )
     return Example(
         name="spherical-pendulum",
@@ -122,11 +159,15 @@ def pendulum_chain(links: int = 5) -> Example:
     kinetic += [
         carried[j] * theta[i].dot * theta[j].dot * cos(theta[i] - theta[j]) for j in range(links) for i in range(j)
     ]
+    joints: list[Any] = [[0, 0]]
+    for a in theta:
+        joints.append(hung(l, a, joints[-1]))
     chain = System(
         f"chain of {links} pendulums",
         theta,
         kinetic=m * l**2 * Add(*kinetic),
         potential=-m * g * l * Add(*(c * cos(a) for c, a in zip(carried, theta, strict=True))),
+        scene=[*(scene.Rod(a, b) for a, b in pairwise(joints)), *map(scene.Point, joints), scene.Trail(joints[-1])],
     )
     return Example(
         name="pendulum-chain",

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from sympy import Rational, sin, sqrt
+from sympy import Rational, atan, cos, sin, sqrt
 
-from ..model.coordinates import coordinates, parameters
+from ..model import scene
+from ..model.coordinates import coordinates, multiplier, parameters
 from ..model.system import System
 from .example import Example
 
@@ -28,6 +29,11 @@ def block_on_incline() -> Example:
         kinetic=m * (x.dot**2 + y.dot**2) / 2,
         potential=m * g * y,
         constraints=[y + b * x / a - b],
+        scene=[
+            scene.Ground([a, 0], [b, a]),
+            scene.Box([x + b / 12, y + a / 12], [a / 6, a / 6], -atan(b / a)),
+            scene.Vector([x, y], [multiplier(1) * b / a, multiplier(1)], kind="reaction"),
+        ],
     )
     return Example(
         name="block-on-incline",
@@ -57,6 +63,14 @@ def block_and_hanging_weight() -> Example:
         kinetic=m1 * (x1.dot**2 + y1.dot**2) / 2 + m2 * (x2.dot**2 + y2.dot**2) / 2,
         potential=m1 * g * y1 + m2 * g * y2,
         constraints=[y1 - b, x1 + y2 - c, x2 - d],
+        scene=[
+            scene.Ground([d - 4, b - 0.12], [0, 1]),
+            scene.Rope([[x1, y1], [d, b], [x2, y2]]),
+            scene.Hoop([d - 0.06, b - 0.06], 0.06),
+            scene.Box([x1, y1], [0.24, 0.24]),
+            scene.Box([x2, y2 - 0.15], [0.2, 0.3]),
+            scene.Vector([x1, y1], [multiplier(2), 0], kind="reaction"),
+        ],
     )
     return Example(
         name="block-and-hanging-weight",
@@ -67,6 +81,7 @@ def block_and_hanging_weight() -> Example:
         start={x1: -1.0, y1: 0.75, x2: 1.0, y2: 0.5, x1.dot: 0.2, y1.dot: 0.0, x2.dot: 0.0, y2.dot: -0.2},
         h=0.01,
         until=10.0,
+        shown=0.7,
         exact=_hanging,
     )
 
@@ -83,6 +98,20 @@ def poggendorff_pulleys() -> Example:
         [x1, x2],
         kinetic=m1 * x1.dot**2 / 2 + m2 * x2.dot**2 / 2 + m3 * (2 * x1.dot + x2.dot) ** 2 / 2,
         potential=-m1 * g * x1 - m2 * g * x2 + m3 * g * (2 * x1 + x2),
+        scene=[
+            scene.Ground([0, 1], [0, -1]),
+            scene.Wheel([-0.75, 0.6], 0.25, -4 * (2 * x1 + x2)),
+            scene.Wheel([0.25, 0.6], 0.25, -4 * x2),
+            scene.Rope([[-1, 2 * x1 + x2 - 0.85], [-1, 0.6]]),
+            scene.Rope([[-0.5, 0.6], [-0.5, -x1]]),
+            scene.Rope([[0, -x1], [0, 0.6]]),
+            scene.Rope([[0.5, 0.6], [0.5, -x2]]),
+            scene.Hoop([-0.25, -x1], 0.25),
+            scene.Rod([-0.25, -x1], [-0.25, -x1 - 0.25], width=0.6),
+            scene.Box([-0.25, -x1 - 0.4], [0.3, 0.3], label="1"),
+            scene.Box([0.5, -x2 - 0.15], [0.3, 0.3], label="2"),
+            scene.Box([-1, 2 * x1 + x2 - 1], [0.3, 0.3], label="3"),
+        ],
     )
     return Example(
         name="poggendorff-pulleys",
@@ -93,6 +122,7 @@ def poggendorff_pulleys() -> Example:
         start={x1: 0.3, x2: 0.2, x1.dot: 0.1, x2.dot: -0.2},
         h=0.01,
         until=10.0,
+        shown=0.5,
         exact=_poggendorff,
     )
 
@@ -110,6 +140,11 @@ def wedge_and_disc() -> Example:
         [X, s],
         kinetic=Rational(3, 2) * m * X.dot**2 + sqrt(2) * m * X.dot * s.dot + Rational(3, 2) * m * s.dot**2,
         potential=-sqrt(2) * m * g * s,
+        scene=[
+            scene.Ground([0, 0], [0, 1]),
+            scene.Polygon([[X, 0], [X, 1.5], [X + 1.5, 0]]),
+            scene.Disc([X + (s + 0.2) / sqrt(2), 1.5 + (0.2 - s) / sqrt(2)], 0.2, -5 * s),
+        ],
     )
     return Example(
         name="wedge-and-disc",
@@ -120,6 +155,7 @@ def wedge_and_disc() -> Example:
         start={X: 0.0, s: 0.1, X.dot: 0.0, s.dot: 0.3},
         h=0.01,
         until=10.0,
+        shown=0.5,
         invariants={"momentum along the line": 3 * m * X.dot + sqrt(2) * m * s.dot},
         exact=_wedge,
     )
@@ -139,6 +175,15 @@ def hoop_on_incline() -> Example:
         kinetic=m * x.dot**2 / 2 + m * r**2 * theta.dot**2 / 2,
         potential=-m * g * x * sin(alpha),
         constraints=[r * theta.dot - x.dot],
+        scene=[
+            scene.Ground([0, 0], [sin(alpha), cos(alpha)]),
+            scene.Wheel([x * cos(alpha) + r * sin(alpha), -x * sin(alpha) + r * cos(alpha)], r, -theta),
+            scene.Vector(
+                [x * cos(alpha), -x * sin(alpha)],
+                [-multiplier(1) * cos(alpha), multiplier(1) * sin(alpha)],
+                kind="reaction",
+            ),
+        ],
     )
     return Example(
         name="hoop-on-incline",
@@ -161,11 +206,19 @@ def two_discs_on_incline() -> Example:
     x, s = coordinates("x s")
     M, k, g = parameters("M k g", positive=True)
     beta = parameters("beta")
+    end = [(x + (1 + s) / 2) * cos(beta) + 0.3 * sin(beta), -(x + (1 + s) / 2) * sin(beta) + 0.3 * cos(beta)]
+    tip = [(x - (1 + s) / 2) * cos(beta) + 0.3 * sin(beta), -(x - (1 + s) / 2) * sin(beta) + 0.3 * cos(beta)]
     discs = System(
         "two discs joined by a spring on an incline",
         [x, s],
         kinetic=Rational(3, 2) * M * x.dot**2 + Rational(3, 8) * M * s.dot**2,
         potential=-2 * M * g * x * sin(beta) + k * s**2 / 2,
+        scene=[
+            scene.Ground([0, 0], [sin(beta), cos(beta)]),
+            scene.Spring(tip, end),
+            scene.Disc(tip, 0.3, -(x - s / 2) / 0.3),
+            scene.Disc(end, 0.3, -(x + s / 2) / 0.3),
+        ],
     )
     return Example(
         name="two-discs-on-incline",
@@ -197,6 +250,13 @@ def two_pulleys_with_spring() -> Example:
         [x_A, x_B],
         kinetic=Rational(3, 4) * m_A * x_A.dot**2 + Rational(3, 2) * m_B * x_B.dot**2,
         potential=k * (3 * x_B - 2 * x_A) ** 2 / 2,
+        scene=[
+            scene.Ground([0, 0], [0, 1]),
+            scene.Disc([x_A, 0.3], 0.3, -x_A / 0.3),
+            scene.Disc([x_B + 1.5, 0.2], 0.4, -x_B / 0.2),
+            scene.Hoop([x_B + 1.5, 0.2], 0.2),
+            scene.Spring([x_A, 0.6], [x_B + 1.5, 0.6], coils=12),
+        ],
     )
     return Example(
         name="two-pulleys-with-spring",

@@ -9,11 +9,12 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from sympy import Expr, Rational, cos, pi, sin
+from sympy import Expr, Rational, cos, pi, sin, tan
 
+from ..model import scene
 from ..model.coordinates import coordinates, parameters, time
 from ..model.system import System
-from .example import Example
+from .example import Example, arc
 
 _CHAPTER = "Dinamica analitica, chapter 7 of a textbook of mechanics in Spanish, "
 
@@ -56,11 +57,20 @@ def _on_a_blade(name: str, *, mass: int, inertia: Rational, description: str, so
     """
     x, y, theta = coordinates("x y theta")
     m, l = parameters("m l", positive=True)
+    end = [x + l * cos(theta) / 2, y + l * sin(theta) / 2]
+    tip = [x - l * cos(theta) / 2, y - l * sin(theta) / 2]
     body = System(
         name.replace("-", " "),
         [x, y, theta],
         kinetic=mass * m * (x.dot**2 + y.dot**2) / 2 + inertia * m * l**2 * theta.dot**2 / 2,
         constraints=[-x.dot * sin(theta) + y.dot * cos(theta) - l * theta.dot / 2],
+        scene=[
+            scene.Rod(tip, end),
+            scene.Blade(tip, [cos(theta), sin(theta)], l / 5),
+            scene.Point([x, y], size=0.6),
+            scene.Trail(tip, fraction=0.7),
+            scene.Trail(end, fraction=0.4),
+        ],
     )
     speed, root = x.dot * cos(theta) + y.dot * sin(theta), (4 * inertia / mass + 1) ** Rational(1, 2)
     swing = root * l * theta.dot / 2
@@ -102,11 +112,22 @@ def rod_on_driven_knives() -> Example:
     x, y = coordinates("x y")
     m, l = parameters("m l", positive=True)
     omega = parameters("omega", nonzero=True)
+    joint = [-sin(omega * time), cos(omega * time)]
+    end = [x + l * cos(omega * time) / 2, y + l * sin(omega * time) / 2]
+    tip = [x - l * cos(omega * time) / 2, y - l * sin(omega * time) / 2]
     rod = System(
         "rod on two blades, turned at constant rate",
         [x, y],
         kinetic=m * (x.dot**2 + y.dot**2) + m * l**2 * omega**2 / 4,
         constraints=[x.dot * cos(omega * time) + y.dot * sin(omega * time)],
+        scene=[
+            scene.Rod(tip, end),
+            scene.Blade(tip, joint, l / 5),
+            scene.Blade(end, joint, l / 5),
+            scene.Point(tip),
+            scene.Point(end),
+            scene.Trail([x, y], fraction=0.5),
+        ],
     )
     return Example(
         name="rod-on-driven-knives",
@@ -134,6 +155,7 @@ def sliding_ladder_with_bead() -> Example:
     """
     s, theta = coordinates("s theta")
     m, l, g = parameters("m l g", positive=True)
+    tip = [(l / 2 + s) * sin(theta), (l / 2 - s) * cos(theta)]
     ladder = System(
         "sliding ladder with a bead",
         [s, theta],
@@ -141,6 +163,13 @@ def sliding_ladder_with_bead() -> Example:
         + m * s.dot**2 / 2
         + m * l * sin(2 * theta) * s.dot * theta.dot / 2,
         potential=m * g * (l - s) * cos(theta),
+        scene=[
+            scene.Ground([0, 0], [0, 1]),
+            scene.Ground([0, 0], [1, 0]),
+            scene.Rod([0, l * cos(theta)], [l * sin(theta), 0]),
+            scene.Point(tip),
+            scene.Trail(tip, fraction=1.0),
+        ],
     )
     return Example(
         name="sliding-ladder-with-bead",
@@ -162,11 +191,23 @@ def rod_on_two_axes() -> Example:
     """
     theta, phi = coordinates("theta phi")
     m, a, g = parameters("m a g", positive=True)
+    end = [0, 0, 2 * a * cos(theta)]
+    tip = [2 * a * sin(theta) * cos(phi), 2 * a * sin(theta) * sin(phi), 0]
     rod = System(
         "rod with its ends on a vertical and a turning horizontal axis",
         [theta, phi],
         kinetic=2 * m * a**2 * (theta.dot**2 + sin(theta) ** 2 * phi.dot**2),
         potential=2 * m * g * a * cos(theta),
+        scene=[
+            scene.Rod([0, 0, -2 * a], [0, 0, 2.4 * a], width=0.3),
+            scene.Rod(
+                [-2.2 * a * cos(phi), -2.2 * a * sin(phi), 0], [2.2 * a * cos(phi), 2.2 * a * sin(phi), 0], width=0.3
+            ),
+            scene.Rod(end, tip),
+            scene.Point(end),
+            scene.Point(tip),
+            scene.Trail(tip),
+        ],
     )
     return Example(
         name="rod-on-two-axes",
@@ -195,6 +236,12 @@ def disc_under_leaning_rod() -> Example:
         kinetic=Rational(3, 4) * M * (R * alpha.dot / (2 * sin(alpha / 2) ** 2)) ** 2
         + Rational(8, 3) * M * R**2 * alpha.dot**2,
         potential=2 * M * g * R * sin(alpha),
+        scene=[
+            scene.Ground([0, 0], [0, 1]),
+            scene.Disc([R / tan(alpha / 2), R], R, -1 / tan(alpha / 2)),
+            scene.Rod([0, 0], [4 * R * cos(alpha), 4 * R * sin(alpha)]),
+            scene.Point([0, 0], size=0.6),
+        ],
     )
     return Example(
         name="disc-under-leaning-rod",
@@ -220,6 +267,10 @@ def half_disc_rolling() -> Example:
         [theta],
         kinetic=(Rational(3, 2) - 8 * cos(theta) / (3 * pi)) * M * R**2 * theta.dot**2 / 2,
         potential=M * g * R * (1 - 4 * cos(theta) / (3 * pi)),
+        scene=[
+            scene.Ground([0, 0], [0, 1]),
+            scene.Polygon([[R * theta + R * sin(a + -theta), R - R * cos(a + -theta)] for a in arc()]),
+        ],
     )
     return Example(
         name="half-disc-rolling",
@@ -243,12 +294,19 @@ def rolling_semicircle_with_particle() -> Example:
     """
     theta, phi = coordinates("theta phi")
     M, m, R, d, I, g = parameters("M m R d I g", positive=True)
+    tip = [R * theta + R * sin(phi), R - R * cos(phi)]
     rocker = System(
         "rolling semicircle with a sliding particle",
         [theta, phi],
         kinetic=(I + M * R**2 - 2 * M * R * d * cos(theta)) * theta.dot**2 / 2
         + m * R**2 * (theta.dot**2 + phi.dot**2 + 2 * theta.dot * phi.dot * cos(phi)) / 2,
         potential=-M * g * d * cos(theta) - m * g * R * cos(phi),
+        scene=[
+            scene.Ground([0, 0], [0, 1]),
+            scene.Hoop([R * theta, R], R, -theta, pi, 2 * pi),
+            scene.Point(tip),
+            scene.Trail(tip, fraction=0.1),
+        ],
     )
     return Example(
         name="rolling-semicircle-with-particle",
@@ -275,6 +333,13 @@ def half_disc_in_turning_plane() -> Example:
         [theta, psi],
         kinetic=m * r**2 * psi.dot**2 / 8 + m * r**2 * theta.dot**2 / 4,
         potential=-4 * m * g * r * cos(theta) / (3 * pi),
+        scene=[
+            scene.Polygon(
+                [[r * sin(a + theta) * cos(psi), r * sin(a + theta) * sin(psi), -r * cos(a + theta)] for a in arc()]
+            ),
+            scene.Rod([0, 0, -1.2 * r], [0, 0, 1.2 * r], width=0.3),
+            scene.Trail([r * sin(theta) * cos(psi), r * sin(theta) * sin(psi), -r * cos(theta)], fraction=0.1),
+        ],
     )
     return Example(
         name="half-disc-in-turning-plane",

@@ -5,16 +5,21 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from sympy import cos, sin, sqrt
+from sympy import cos, pi, sin, sqrt
 
+from ..model import scene
+from ..model.bodies import turns
 from ..model.coordinates import coordinates, parameters
 from ..model.system import System
 from .example import Example
+from .vehicles import ELEMENTS, displaced
 
 _TEXTBOOKS = (
     "Ju. I. Neimark, N. A. Fufaev, Dynamics of Nonholonomic Systems, AMS, 1972; "
     "A. M. Bloch, Nonholonomic Mechanics and Control, Springer, 2003."
 )
+
+ROLLED = parameters("g_theta")
 
 
 def rolling_disk() -> Example:
@@ -30,6 +35,11 @@ def rolling_disk() -> Example:
         [x, y, theta, phi],
         kinetic=m * (x.dot**2 + y.dot**2) / 2 + I * theta.dot**2 / 2 + J * phi.dot**2 / 2,
         constraints=[x.dot - R * cos(phi) * theta.dot, y.dot - R * sin(phi) * theta.dot],
+        scene=[
+            scene.Ground([0, 0, 0], [0, 0, 1]),
+            scene.Disc([x, y, R], R, turns("zxz", phi, pi / 2, -theta)),
+            scene.Trail([x, y, 0], fraction=0.15),
+        ],
     )
     return Example(
         name="rolling-disk",
@@ -51,6 +61,8 @@ def rolling_disk() -> Example:
             "centre of the circle times phi.dot, y": y * phi.dot + R * theta.dot * cos(phi),
         },
         exact=_circle,
+        action={**displaced(x, y, phi), theta: theta + ROLLED},
+        elements=(*ELEMENTS, ROLLED),
     )
 
 
@@ -62,12 +74,18 @@ def knife_edge() -> Example:
     x, y, phi = coordinates("x y phi")
     m, J, g = parameters("m J g", positive=True)
     alpha = parameters("alpha")
+    tip = [x * cos(alpha), y, -x * sin(alpha)]
     blade = System(
         "knife edge on an incline",
         [x, y, phi],
         kinetic=m * (x.dot**2 + y.dot**2) / 2 + J * phi.dot**2 / 2,
         potential=-m * g * sin(alpha) * x,
         constraints=[sin(phi) * x.dot - cos(phi) * y.dot],
+        scene=[
+            scene.Ground([0, 0, 0], [sin(alpha), 0, cos(alpha)]),
+            scene.Blade(tip, [cos(phi) * cos(alpha), sin(phi), -cos(phi) * sin(alpha)], 0.6),
+            scene.Trail(tip, fraction=0.5),
+        ],
     )
     speed = cos(phi) * x.dot + sin(phi) * y.dot
     return Example(
@@ -107,6 +125,17 @@ def chaplygin_sleigh() -> Example:
         kinetic=m * ((x.dot - a * phi.dot * sin(phi)) ** 2 + (y.dot + a * phi.dot * cos(phi)) ** 2) / 2
         + J * phi.dot**2 / 2,
         constraints=[sin(phi) * x.dot - cos(phi) * y.dot],
+        scene=[
+            scene.Polygon(
+                [
+                    [x + p * cos(phi) - q * sin(phi), y + p * sin(phi) + q * cos(phi)]
+                    for p, q in ((-0.25, 0), (0.15, 0.4), (0.95, 0.4), (0.95, -0.4), (0.15, -0.4))
+                ]
+            ),
+            scene.Blade([x, y], [cos(phi), sin(phi)], 0.35),
+            scene.Point([x + a * cos(phi), y + a * sin(phi)], size=0.8, colour="#1c2229"),
+            scene.Trail([x, y], fraction=0.6),
+        ],
     )
     b = sqrt(a**2 + J / m)
     speed, swing = cos(phi) * x.dot + sin(phi) * y.dot, b * phi.dot
@@ -124,6 +153,8 @@ def chaplygin_sleigh() -> Example:
             "speed and swing turned by the heading, first": speed * cos(a * phi / b) - swing * sin(a * phi / b),
             "speed and swing turned by the heading, second": speed * sin(a * phi / b) + swing * cos(a * phi / b),
         },
+        action=displaced(x, y, phi),
+        elements=ELEMENTS,
     )
 
 

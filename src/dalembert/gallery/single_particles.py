@@ -7,6 +7,7 @@ from typing import Any
 
 from sympy import sqrt
 
+from ..model import scene
 from ..model.coordinates import coordinates, parameters
 from ..model.system import System
 from .example import Example
@@ -23,7 +24,18 @@ def kepler() -> Example:
     m, mu = parameters("m mu", positive=True)
     r = sqrt(x**2 + y**2)
     momentum = m * (x * y.dot - y * x.dot)
-    orbit = System("Kepler problem", [x, y], kinetic=m * (x.dot**2 + y.dot**2) / 2, potential=-m * mu / r)
+    orbit = System(
+        "Kepler problem",
+        [x, y],
+        kinetic=m * (x.dot**2 + y.dot**2) / 2,
+        potential=-m * mu / r,
+        scene=[
+            scene.Point([0, 0], size=2.2, colour="#b8860b"),
+            scene.Point([x, y], size=1.2),
+            scene.Trail([x, y]),
+            scene.Vector([x, y], [x.dot, y.dot]),
+        ],
+    )
     return Example(
         name="kepler",
         system=orbit,
@@ -53,6 +65,11 @@ def charged_particle() -> Example:
         "charged particle in a magnetic field",
         [x, y, z],
         lagrangian=m * (x.dot**2 + y.dot**2 + z.dot**2) / 2 + q * B * (x * y.dot - y * x.dot) / 2,
+        scene=[
+            scene.Point([x, y, z]),
+            scene.Trail([x, y, z], fraction=0.5),
+            scene.Vector([x, y, z], [x.dot, y.dot, z.dot]),
+        ],
     )
     return Example(
         name="charged-particle",
@@ -83,6 +100,12 @@ def particle() -> Example:
         [x, y, z],
         kinetic=m * (x.dot**2 + y.dot**2 + z.dot**2) / 2,
         potential=k * (x**2 + y**2) / 2,
+        scene=[
+            scene.Rod([0, 0, z - 2], [0, 0, z + 2], width=0.3),
+            scene.Spring([0, 0, z], [x, y, z], coils=6),
+            scene.Point([x, y, z]),
+            scene.Trail([x, y, z], fraction=0.1),
+        ],
     )
     return Example(
         name="particle",
@@ -114,6 +137,12 @@ def nonholonomic_particle() -> Example:
         kinetic=m * (x.dot**2 + y.dot**2 + z.dot**2) / 2,
         potential=k * (x**2 + y**2) / 2,
         constraints=[z.dot - y * x.dot],
+        scene=[
+            scene.Point([x, y, z]),
+            scene.Trail([x, y, z], fraction=0.2),
+            scene.Axes([0, 0, 0], 0, 1),
+            scene.Vector([x, y, z], [x.dot, y.dot, z.dot]),
+        ],
     )
     return Example(
         name="nonholonomic-particle",

@@ -7,7 +7,8 @@ from typing import Any
 
 from sympy import cos, sin
 
-from ..model.coordinates import coordinates, parameters
+from ..model import scene
+from ..model.coordinates import coordinates, parameters, time
 from ..model.system import System
 from .example import Example
 
@@ -20,7 +21,20 @@ def oscillator_on_moving_base() -> Example:
     x = coordinates("x")
     m, k = parameters("m k", positive=True)
     v = parameters("v")
-    spring = System("mass on a spring on a moving base", [x], kinetic=m * (v + x.dot) ** 2 / 2, potential=k * x**2 / 2)
+    tip = [v * time - 0.6, -0.08]
+    spring = System(
+        "mass on a spring on a moving base",
+        [x],
+        kinetic=m * (v + x.dot) ** 2 / 2,
+        potential=k * x**2 / 2,
+        scene=[
+            scene.Ground([0, -0.1], [0, 1]),
+            scene.Rod(tip, [v * time - 0.6, 0.15], width=1.6),
+            scene.Rod(tip, [v * time + 0.6, -0.08], width=1.6),
+            scene.Spring([v * time - 0.6, 0], [v * time + x, 0]),
+            scene.Box([v * time + x, 0], [0.15, 0.15]),
+        ],
+    )
     return Example(
         name="oscillator-on-moving-base",
         system=spring,
@@ -44,6 +58,7 @@ def spring_on_rotating_disc() -> Example:
     m, k, a, r0 = parameters("m k a r0", positive=True)
     omega = parameters("omega")
     w = omega + phi.dot
+    tip = [a * cos(omega * time) + r * cos(omega * time + phi), a * sin(omega * time) + r * sin(omega * time + phi)]
     disc = System(
         "mass on a spring on a rotating disc",
         [r, phi],
@@ -57,6 +72,12 @@ def spring_on_rotating_disc() -> Example:
         )
         / 2,
         potential=k * (r - r0) ** 2 / 2,
+        scene=[
+            scene.Disc([0, 0], a, omega * time, colour="#56b4e9"),
+            scene.Spring([a * cos(omega * time), a * sin(omega * time)], tip),
+            scene.Point(tip),
+            scene.Trail(tip, fraction=0.05),
+        ],
     )
     return Example(
         name="spring-on-rotating-disc",
@@ -80,11 +101,19 @@ def spring_pendulum_on_slider() -> Example:
     x, s, theta = coordinates("x s theta")
     m, k, b, g = parameters("m k b g", positive=True)
     along = s.dot * cos(theta) - s * theta.dot * sin(theta)
+    tip = [x + s * cos(theta), -s * sin(theta)]
     slider = System(
         "two masses joined by a spring, one on a line",
         [x, s, theta],
         kinetic=m * x.dot**2 + m * (s.dot**2 + s**2 * theta.dot**2) / 2 + m * x.dot * along,
         potential=k * (s - b) ** 2 / 2 - m * g * s * sin(theta),
+        scene=[
+            scene.Rope([[-1.5, 0], [1.5, 0]]),
+            scene.Spring([x, 0], tip),
+            scene.Point([x, 0]),
+            scene.Point(tip),
+            scene.Trail(tip, fraction=0.1),
+        ],
     )
     return Example(
         name="spring-pendulum-on-slider",
@@ -108,11 +137,14 @@ def binary_with_linear_attraction() -> Example:
     x_G, y_G, s, theta = coordinates("x_G y_G s theta")
     m_A, m_B, k, g = parameters("m_A m_B k g", positive=True)
     M, mu = m_A + m_B, m_A * m_B / (m_A + m_B)
+    end = [x_G + m_A * s * cos(theta) / M, y_G + m_A * s * sin(theta) / M]
+    tip = [x_G - m_B * s * cos(theta) / M, y_G - m_B * s * sin(theta) / M]
     binary = System(
         "two masses with linear attraction, falling",
         [x_G, y_G, s, theta],
         kinetic=M * (x_G.dot**2 + y_G.dot**2) / 2 + mu * (s.dot**2 + s**2 * theta.dot**2) / 2,
         potential=M * g * y_G + k * s**2 / 2,
+        scene=[scene.Spring(tip, end), scene.Point(tip), scene.Point(end), scene.Trail(tip), scene.Trail(end)],
     )
     return Example(
         name="binary-with-linear-attraction",
@@ -153,12 +185,31 @@ def particles_through_cone() -> Example:
     m, b, g, lam = parameters("m b g lam", positive=True)
     alpha = parameters("alpha")
     l = 2 * b - rho
+    end = [l * sin(theta) * cos(psi), l * sin(theta) * sin(psi), -l * cos(theta)]
+    tip = [rho * sin(alpha) * cos(phi), rho * sin(alpha) * sin(phi), -rho * cos(alpha)]
     cone = System(
         "two particles on a string through the apex of a cone",
         [rho, phi, theta, psi],
         kinetic=m * (rho.dot**2 + rho**2 * sin(alpha) ** 2 * phi.dot**2) / 2
         + lam * m * (rho.dot**2 + l**2 * (theta.dot**2 + sin(theta) ** 2 * psi.dot**2)) / 2,
         potential=-m * g * rho * cos(alpha) - lam * m * g * l * cos(theta),
+        scene=[
+            scene.Hoop([0, 0, -1.6 * b * cos(alpha)], 1.6 * b * sin(alpha)),
+            *[
+                scene.Rod(
+                    [0, 0, 0],
+                    [1.6 * b * sin(alpha) * cos(u), 1.6 * b * sin(alpha) * sin(u), -1.6 * b * cos(alpha)],
+                    width=0.2,
+                )
+                for u in range(7)
+            ],
+            scene.Rod([0, 0, 0], tip, width=0.4),
+            scene.Rod([0, 0, 0], end, width=0.4),
+            scene.Point(tip),
+            scene.Point(end),
+            scene.Trail(tip),
+            scene.Trail(end, fraction=0.1),
+        ],
     )
     return Example(
         name="particles-through-cone",
@@ -195,6 +246,8 @@ def car() -> Example:
     x, y, theta, phi = coordinates("x y theta phi")
     m, I, J, l = parameters("m I J l", positive=True)
     speed = x.dot * cos(theta) + y.dot * sin(theta)
+    end = [cos(theta), sin(theta)]
+    tip = [cos(theta + phi), sin(theta + phi)]
     wheels = System(
         "car",
         [x, y, theta, phi],
@@ -202,6 +255,29 @@ def car() -> Example:
         constraints=[
             x.dot * sin(theta) - y.dot * cos(theta),
             l * theta.dot * cos(phi) - speed * sin(phi),
+        ],
+        scene=[
+            scene.Polygon(
+                [
+                    [x + p * l * cos(theta) - q * l * sin(theta), y + p * l * sin(theta) + q * l * cos(theta)]
+                    for p, q in ((-0.25, -0.3), (1.25, -0.3), (1.25, 0.3), (-0.25, 0.3))
+                ]
+            ),
+            scene.Blade([x + 0.3 * l * sin(theta), y - 0.3 * l * cos(theta)], end, 0.3 * l, colour="#1c2229"),
+            scene.Blade([x - 0.3 * l * sin(theta), y + 0.3 * l * cos(theta)], end, 0.3 * l, colour="#1c2229"),
+            scene.Blade(
+                [x + l * cos(theta) + 0.3 * l * sin(theta), y + l * sin(theta) - 0.3 * l * cos(theta)],
+                tip,
+                0.3 * l,
+                colour="#d55e00",
+            ),
+            scene.Blade(
+                [x + l * cos(theta) - 0.3 * l * sin(theta), y + l * sin(theta) + 0.3 * l * cos(theta)],
+                tip,
+                0.3 * l,
+                colour="#d55e00",
+            ),
+            scene.Trail([x, y], fraction=1.0),
         ],
     )
     return Example(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from ..model import scene
 from ..model.coordinates import coordinates, entropies, parameters
 from ..model.substances import constant_heat_capacity, ideal_gas
 from ..model.system import System
@@ -34,6 +35,13 @@ def cart_with_friction() -> Example:
         entropies=[S],
         internal_energy=constant_heat_capacity(nu, T0).energy(S),
         friction={x: -mu * x.dot},
+        scene=[
+            scene.Ground([0, 0], [0, 1]),
+            scene.Gas([x - 0.3, 0.3], [x + 0.3, 0.3], 0.3, constant_heat_capacity(nu, T0).energy(S).diff(S)),
+            scene.Wheel([x - 0.2, 0.1], 0.1, -10 * x),
+            scene.Wheel([x + 0.2, 0.1], 0.1, -10 * x),
+            scene.Vector([x, 0.3], [x.dot, 0]),
+        ],
     )
     return Example(
         name="cart-with-friction",
@@ -67,6 +75,11 @@ def newton_cooling() -> Example:
         internal_energy=constant_heat_capacity(nu, T0).energy(S),
         friction={x: -mu * x.dot},
         conduction={(S, T_e): k},
+        scene=[
+            scene.Ground([0, 0], [0, 1]),
+            scene.Gas([x - 0.3, 0.15], [x + 0.3, 0.15], 0.3, constant_heat_capacity(nu, T0).energy(S).diff(S)),
+            scene.Vector([x, 0.15], [x.dot, 0]),
+        ],
     )
     return Example(
         name="newton-cooling",
@@ -126,6 +139,11 @@ def spring_in_gas() -> Example:
         entropies=[S],
         internal_energy=gas.energy(S, 1),
         friction={x: -lam * x.dot},
+        scene=[
+            scene.Gas([-0.8, 0], [0.6, 0], 0.5, gas.energy(S, 1).diff(S)),
+            scene.Spring([-0.8, 0], [x, 0]),
+            scene.Box([x, 0], [0.12, 0.12]),
+        ],
     )
     return Example(
         name="spring-in-gas",
@@ -176,6 +194,12 @@ def spring_against_gas() -> Example:
         entropies=[S],
         internal_energy=gas.energy(S, A * (l - x)),
         friction={x: -lam * x.dot},
+        scene=[
+            scene.Ground([0, 0], [1, 0]),
+            scene.Spring([0, 0], [x, 0]),
+            scene.Gas([x, 0], [l, 0], 0.4 * l, gas.energy(S, A * (l - x)).diff(S)),
+            scene.Rod([x, -0.2 * l], [x, 0.2 * l], width=2),
+        ],
     )
     return Example(
         name="spring-against-gas",
@@ -205,6 +229,12 @@ def spring_against_gas_reduced() -> Example:
         [x],
         kinetic=m * x.dot**2 / 2,
         potential=k * (l - x) ** 2 / 2 + xi * A**-two_thirds * (l - x) ** -two_thirds * 3 / 2,
+        scene=[
+            scene.Ground([0, 0], [1, 0]),
+            scene.Spring([0, 0], [x, 0]),
+            scene.Gas([x, 0], [l, 0], 0.4 * l, (l - x) ** -two_thirds),
+            scene.Rod([x, -0.2 * l], [x, 0.2 * l], width=2),
+        ],
     )
     # xi = N R T0 V0^(2/3) of spring-against-gas at S = 0.
     return Example(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from sympy import cos, sin
 
+from ..model import scene
 from ..model.coordinates import coordinates, parameters
 from ..model.system import System
 from .example import Example
@@ -31,6 +32,16 @@ def continuously_variable_transmission() -> Example:
         kinetic=(xi.dot**2 + x.dot**2 + y.dot**2) / 2,
         potential=(x**2 + y**2) / 2 - driver,
         constraints=[y.dot + sin(xi) * x.dot],
+        scene=[
+            scene.Rod([0, 0], [sin(xi), -cos(xi)]),
+            scene.Point([0, 0], size=0.6),
+            scene.Point([sin(xi), -cos(xi)], label="xi"),
+            scene.Spring([3, -1.6], [3 + x, 0]),
+            scene.Spring([3, -1.6], [3, y]),
+            scene.Point([3 + x, y], label="(x, y)"),
+            scene.Trail([3 + x, y], fraction=0.2),
+            scene.Vector([3 + x, y], [x.dot, y.dot]),
+        ],
     )
     return Example(
         name="continuously-variable-transmission",

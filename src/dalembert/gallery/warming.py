@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from sympy import cos, exp, log, sin, sqrt
+from sympy import cos, exp, log, pi, sin, sqrt
 
+from ..model import scene
+from ..model.bodies import turns
 from ..model.coordinates import coordinates, entropies, parameters
 from ..model.substances import constant_heat_capacity, ideal_gas
 from ..model.system import System
-from .example import Example
+from .example import Example, hung
 from .thermal import GAS, _ramp
 
 _SIMPLE_SYSTEMS = (
@@ -38,6 +40,11 @@ def two_gas_chambers() -> Example:
         internal_energy=left.energy(S1, A * x) + right.energy(S2, A * (l - x)),
         friction={S1: {x: -lam * x.dot / 2}, S2: {x: -lam * x.dot / 2}},
         conduction={(S1, S2): k},
+        scene=[
+            scene.Gas([0, 0], [x, 0], 0.4 * l, left.energy(S1, A * x).diff(S1)),
+            scene.Gas([x, 0], [l, 0], 0.4 * l, right.energy(S2, A * (l - x)).diff(S2)),
+            scene.Rod([x, -0.2 * l], [x, 0.2 * l], width=2),
+        ],
     )
     return Example(
         name="two-gas-chambers",
@@ -70,7 +77,13 @@ def friction_heated_pendulum() -> Example:
         potential=-m * g * l * cos(theta),
         entropies=[S],
         internal_energy=oil.energy(S),
-        friction={theta: -c * exp(-n * S / nu) * theta.dot},  # T0/T = exp(-S/nu)
+        friction={theta: -c * exp(-n * S / nu) * theta.dot},
+        scene=[
+            scene.Gas([-0.1 * l, 0], [0.1 * l, 0], 0.2 * l, oil.energy(S).diff(S)),
+            scene.Rod([0, 0], hung(l, theta)),
+            scene.Point(hung(l, theta), size=1.4),
+            scene.Trail(hung(l, theta), fraction=0.1),
+        ],  # T0/T = exp(-S/nu)
     )
     return Example(
         name="friction-heated-pendulum",
@@ -108,6 +121,15 @@ def thermoelastic_double_pendulum() -> Example:
         entropies=[S1, S2],
         internal_energy=spring(S1, x1, y1) + spring(S2, x2 - x1, y2 - y1),
         conduction={(S1, S2): k},
+        scene=[
+            scene.Spring([0, 0], [x1, y1]),
+            scene.Spring([x1, y1], [x2, y2]),
+            scene.Point([0, 0], size=0.6),
+            scene.Point([x1, y1]),
+            scene.Point([x2, y2], size=1.3),
+            scene.Trail([x1, y1], fraction=0.1),
+            scene.Trail([x2, y2], fraction=0.1),
+        ],
     )
     return Example(
         name="thermoelastic-double-pendulum",
@@ -145,6 +167,11 @@ def rolling_disk_with_friction() -> Example:
         internal_energy=constant_heat_capacity(nu, T0).energy(S),
         friction={theta: -c * theta.dot},
         constraints=[x.dot - R * cos(phi) * theta.dot, y.dot - R * sin(phi) * theta.dot],
+        scene=[
+            scene.Ground([0, 0, 0], [0, 0, 1]),
+            scene.Disc([x, y, R], R, turns("zxz", phi, pi / 2, -theta)),
+            scene.Trail([x, y, 0], fraction=1.0),
+        ],
     )
     return Example(
         name="rolling-disk-with-friction",
@@ -196,6 +223,7 @@ def heavy_top_in_fluid() -> Example:
     spin = psi.dot + phi.dot * cos(theta)
     across = theta.dot**2 + phi.dot**2 * sin(theta) ** 2
     rayleigh = c * exp(-n * S / nu) * (across + spin**2) / 2
+    tip = [1.7 * l * sin(theta) * sin(phi), -1.7 * l * sin(theta) * cos(phi), 1.7 * l * cos(theta)]
     top = System(
         "heavy top in a viscous fluid",
         [phi, theta, psi],
@@ -204,6 +232,16 @@ def heavy_top_in_fluid() -> Example:
         entropies=[S],
         internal_energy=constant_heat_capacity(nu, T0).energy(S),
         friction={q: -rayleigh.diff(q.dot) for q in (phi, theta, psi)},
+        scene=[
+            scene.Ground([0, 0, 0], [0, 0, 1]),
+            scene.Rod([0, 0, 0], tip),
+            scene.Disc(
+                [l * sin(theta) * sin(phi), -l * sin(theta) * cos(phi), l * cos(theta)],
+                0.8 * l,
+                turns("zxz", phi, theta, psi),
+            ),
+            scene.Trail(tip),
+        ],
     )
     return Example(
         name="heavy-top-in-fluid",

@@ -8,12 +8,14 @@ from .gauss import Gauss
 from .geometric_nonholonomic import GeometricNonholonomic
 from .left_point import LeftPoint
 from .lobatto import Lobatto, Rattle
+from .logarithmic_hamiltonian import LogarithmicHamiltonian
 from .mclachlan_perlmutter import McLachlanPerlmutter
 from .midpoint import Midpoint
 from .nystrom import Nystrom12
 from .reference import Reference
 from .right_point import RightPoint
 from .runge_kutta import DormandPrince8, RungeKutta4
+from .sundman import Sundman
 from .trapezoidal import StormerVerlet, Trapezoidal
 
 METHODS = (
@@ -39,4 +41,7 @@ METHODS = (
 REGISTRY: dict[str, type[Method]] = {m.__name__: m for m in METHODS}
 """Every method, by name: used by tests, tables, the command line and files."""
 
-__all__ = ["VariationalMethod", *REGISTRY]  # noqa: PLE0604  (they are names)
+OWN_TIME = (Sundman, LogarithmicHamiltonian)
+"""Methods whose steps are equal in a time of their own. A file of a run does not hold them, as it does not a user's own."""
+
+__all__ = ["VariationalMethod", *REGISTRY, *(m.__name__ for m in OWN_TIME)]  # noqa: PLE0604  (they are names)

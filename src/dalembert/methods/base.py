@@ -20,7 +20,7 @@ from .step_laws import variational_laws
 
 SUGGESTED = (
     "StormerVerlet", "Midpoint", "Gauss", "Lobatto", "GeometricNonholonomic", "McLachlanPerlmutter", "DiscreteGradient",
-    "DormandPrince8",
+    "Galerkin", "DormandPrince8",
 )  # fmt: skip
 """Methods suggested where one does not apply: the first two of these that do."""
 
@@ -74,7 +74,7 @@ class Method(ABC):
     """The highest order that compositions of this method were found to reach under constraints."""
 
     adaptive: ClassVar[bool] = False
-    """Whether the method chooses its own step, so that h is only the spacing of the output."""
+    """Whether the lengths of its steps follow the motion: by errors, or in a time of its own, in which h is the step."""
 
     thermal: ClassVar[bool] = False
     """Whether it takes systems with entropies."""
@@ -87,6 +87,9 @@ class Method(ABC):
 
     carried_multipliers: ClassVar[bool] = False
     """Whether it takes principles whose multipliers obey differential equations and are part of the state."""
+
+    whole_equations: ClassVar[bool] = False
+    """Whether it solves the equations of motion as a whole, so that it takes reactions that contain accelerations."""
 
     interior: ClassVar[tuple[Any, ...]] = ()
     """The fractions of the step at which the method has positions of its own; constraints would have to hold there too."""
@@ -118,6 +121,8 @@ class Method(ABC):
             return INTERIOR
         if system.principle.carried(system) and not self.carried_multipliers:
             return f"under {system.principle!r} its multipliers have a motion of their own."
+        if not (system.principle.at_nodes or self.whole_equations):
+            return f"{system.principle!r} does not say which reactions act at single points of a step."
         why = self.obstacle(system)
         if not why and system.constraints and not self.degenerate_masses and is_degenerate(system):
             return "its mass matrix is singular, and only the constraints determine its velocities."
@@ -169,12 +174,6 @@ class VariationalMethod(Method):
     def obstacle(self, system: System) -> str:
         """Constraints must be linear in the velocities: the discrete ones are these, pulled back by the rule."""
         return "" if all(c.is_linear for c in system.constraints) else NONLINEAR
-
-    def _objection(self, system: System) -> str:
-        """On groups a rule may use points between the ends of a step, but no interior positions."""
-        if (turning := groups(system.coordinates)) and len(self.interior):
-            return f"it has positions inside the step, and {turning[0].name} is a {turning[0].noun}."
-        return super()._objection(system)
 
     @abstractmethod
     def discrete_lagrangian(self, L: Density, q0: Vector, q1: Vector, t: Fast, h: Fast) -> Fast:

@@ -125,6 +125,11 @@ class Composition(Method):
         return self.method.carried_multipliers
 
     @property
+    def whole_equations(self) -> bool:  # type: ignore[override]
+        """As the composed method."""
+        return self.method.whole_equations
+
+    @property
     def interior(self) -> tuple[Any, ...]:  # type: ignore[override]
         """As the composed method."""
         return self.method.interior

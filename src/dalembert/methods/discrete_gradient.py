@@ -22,6 +22,7 @@ from collections.abc import Iterable, Sequence
 from functools import cached_property
 from typing import Any
 
+from ..discrete.collocation import fraction, gauss_nodes, weights
 from ..discrete.state_layout import state_layout
 from ..errors import MethodError, told
 from ..model.coordinates import step, time
@@ -31,7 +32,6 @@ from ..theory.conserved.two_laws import friction_heat
 from ..theory.motion.lagrange import momenta, multipliers
 from ..waist.stepmap import Block, StepMap, guarded
 from .base import NONLINEAR, Method, is_size
-from .collocation import fraction, gauss_nodes, weights
 from .step_laws import entropy_flows
 
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
+from ..discrete.collocation import fraction, gauss_nodes, lagrange_polynomial, lobatto_nodes, value, weights
 from ..discrete.maps import Density
 from ..errors import MethodError, told
 from ..model.system import System
 from ..symbolic import Fast, Vector, fast
 from .base import VariationalMethod, is_size
-from .collocation import fraction, gauss_nodes, lagrange_polynomial, lobatto_nodes, value, weights
 
 
 class Galerkin(VariationalMethod):

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from ..discrete.collocation import collocation, fraction, gauss_nodes, weights
 from ..errors import MethodError, told
 from .base import is_size
-from .collocation import collocation, fraction, gauss_nodes, weights
 from .partitioned import PartitionedRungeKutta, Tableau
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import mpmath
 
+from ..discrete.collocation import collocation, fraction, lobatto_nodes, weights
 from ..errors import MethodError, told
 from ..model.system import System
 from .base import is_size
-from .collocation import collocation, fraction, lobatto_nodes, weights
 from .partitioned import PartitionedRungeKutta, Tableau
 
 

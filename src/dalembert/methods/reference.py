@@ -19,10 +19,11 @@ def tolerances(rtol: Any, atol: Any, role: str) -> tuple[float, float | None]:
 
 
 class Reference(Method):
-    """Adaptive solution by SciPy; `h` is only the spacing of the output.
+    """Adaptive solution of order 8, in compiled code; `h` is only the spacing of the output.
 
     rtol:  the tolerance, relative to the size that each component of the motion has had so far
     atol:  an absolute tolerance for all components instead, in their own units
+    solver:  "DOP853", or for stiff systems "Radau", which is SciPy's and calls Python at every step
 
     Constraints enter differentiated (index reduced); after every step positions are projected onto them, and
     velocities onto the admissible ones. Both laws of heat hold to the tolerance.
@@ -35,6 +36,7 @@ class Reference(Method):
     degenerate_masses = True
     groups = True
     carried_multipliers = True
+    whole_equations = True
     carries = "velocity"
 
     def __init__(self, rtol: float = 1e-10, atol: float | None = None, solver: Literal["DOP853", "Radau"] = "DOP853"):

@@ -33,6 +33,7 @@ class ExplicitRungeKutta(Method):
     groups = True
     carries = "velocity"
     carried_multipliers = True
+    whole_equations = True
     thermal = True
 
     @property
@@ -166,10 +167,10 @@ class DormandPrince8(ExplicitRungeKutta):
 
     def tableau(self) -> tuple[Sequence[Sequence[Any]], Sequence[Any]]:
         """The coefficients of DOP853 in Hairer, Norsett and Wanner, Solving Ordinary Differential Equations I, 1993."""
-        return _DOP853
+        return DOP853
 
 
-_DOP853 = (
+DOP853 = (
     (
         (),
         (0.05260015195876773,),

@@ -9,6 +9,7 @@ from ..discrete.equations import step_map
 from ..discrete.flow import backward_step_map
 from ..discrete.system import DiscreteSystem
 from ..errors import MethodError
+from ..model.space import groups
 from ..model.system import System
 from ..waist.derived_steps import backward as undone
 from ..waist.stepmap import StepMap
@@ -25,26 +26,30 @@ class Stepping:
     @property
     def discrete(self) -> DiscreteSystem | None:
         """The discrete system whose motions are computed; None for methods that are not variational."""
-        if isinstance(self.system, DiscreteSystem):
-            return self.system
-        return self.method.discrete_system(self.system) if isinstance(self.method, VariationalMethod) else None
+        if (own := self.system.discrete) is not None:
+            return own
+        system = self.system.continuous
+        if system is None or not isinstance(self.method, VariationalMethod):
+            return None
+        return self.method.discrete_system(system)
 
     @property
     def carries(self) -> Literal["momentum", "velocity"] | None:
         """What the state holds besides positions; None where the method is not known."""
-        if isinstance(self.system, DiscreteSystem):
+        if self.system.discrete is not None:
             return "momentum"
         return None if self.method is None else self.method.carries
 
     def step_map(self, role: str = "step_map") -> StepMap:
         """One step; its parameters are those of the system, in that order, since values go by position, not by name."""
-        if isinstance(self.system, DiscreteSystem):
-            return step_map(self.system)
-        if self.method is None:
+        if (own := self.system.discrete) is not None:
+            return step_map(own)
+        system = self.system.continuous
+        if self.method is None or system is None:
             raise MethodError(
                 f"{role}: this run was loaded, and its method, which is one of your own, is not in the file. Compute it again."
             )
-        made, names = self.method.step_map(self.system), tuple(p.name for p in self.system.parameters)
+        made, names = self.method.step_map(system), tuple(p.name for p in system.parameters)
         if made.parameters != names:
             raise MethodError(
                 f"{self.method!r}: its step has the parameters ({', '.join(made.parameters)}), and {self.system.name} has "
@@ -58,6 +63,11 @@ class Stepping:
         Under constraints momenta after a step do not determine those before it; the discrete principle selects them.
         """
         if self.system.constraints and (discrete := self.discrete) is not None:
+            for g in groups(self.system.coordinates):
+                raise MethodError(
+                    f"{role}: {self.system.name!r} has constraints and the {g.noun} {g.name}; under constraints steps are "
+                    f"undone for coordinates that are numbers only. Use a method with velocities, such as RungeKutta4()."
+                )
             return backward_step_map(discrete), 1
         one = self.step_map(role)
         if self.method is not None and self.method.symmetric:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..discrete.maps import Density
 from ..model.system import System
-from ..symbolic import Fast, Vector, fast, free_names, gradient, jacobian
+from ..symbolic import Fast, Vector, fast, free_names, gradient, partials
 from .base import VariationalMethod
 
 
@@ -49,7 +49,7 @@ class StormerVerlet(VariationalMethod):
         if system.constraints:
             return "it has constraints, and the explicit step cannot satisfy them."
         momenta = gradient(system.lagrangian, system.velocities)
-        masses = free_names(m for row in jacobian(momenta, system.velocities) for m in row)
+        masses = free_names(partials(momenta, system.velocities).values())
         if masses & (velocities | places | {"t"}):
             return "its mass matrix is not constant."
         if free_names(gradient(system.lagrangian, system.coordinates)) & velocities:

@@ -133,10 +133,10 @@ def coordinates(given: Any) -> tuple[Coordinate, ...]:
             )
         if not isinstance(q, Direction):  # that of a rotation was checked when it was made
             check_name("coordinates", q)
-    turning = {q.owner for q in listed if isinstance(q, Direction)}
-    for name in sorted(turning & {q.name for q in listed}):
+    turning = {R.name: R for R in groups(listed)}
+    for name in sorted(set(turning) & {q.name for q in listed}):
         raise ModelError(
-            f"coordinates: the name {name} is used for a coordinate and for a rotation. Rename one of them."
+            f"coordinates: the name {name} is used for a coordinate and for a {turning[name].noun}. Rename one of them."
         )
     count = Counter((q.owner, q.name) for q in listed)
     for name in (owner for (owner, _), times in count.items() if times > 1):
@@ -244,14 +244,19 @@ def _point(system: System, scales: Mapping[str, float], seed: int) -> dict[str, 
     chance = random.Random(seed)
     at = drawn([*places, *(v.name for v in system.velocities)], scales, chance)
     slow_enough = {v.name: at[v.name] / 8 for v in system.velocities}
-    return {**at, **slow_enough, **{k: x for R in groups(system.coordinates) for k, x in R.drawn(chance).items()}}
+    return {
+        **at,
+        **slow_enough,
+        **{k: x for R in groups(system.coordinates) for k, x in R.drawn(chance, dict(scales)).items()},
+    }
 
 
 def _sample(system: System, state: Mapping[str, float]) -> tuple[Any, Any, Any]:
     """Mass matrix, constraint rows and variation rows at a state, in floating point."""
     import numpy as np
 
-    names, v = {sympy.Symbol(k): x for k, x in state.items() if not k.endswith(".dot")}, system.velocities
+    v = system.velocities
+    names = {sympy.Symbol(k): x for k, x in state.items() if k not in {s.name for s in v}}
     momenta = gradient(substitute(fast(system.lagrangian), names), v)
 
     def table(rows: int, entries: Mapping[tuple[int, int], Any]) -> Any:

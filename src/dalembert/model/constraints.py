@@ -44,6 +44,11 @@ class Constraint:
         """Whether it is affine in the velocities."""
         return not any(isinstance(s, Velocity) for a in self.coefficients for s in a.free_symbols)
 
+    @cached_property
+    def moves(self) -> bool:
+        """Whether it depends on time or, if it is linear, has a drift: it then does not allow rest."""
+        return not vanishes(self.drift if self.is_linear else self.expression.diff(time))
+
     def velocity_form(self, coordinates: Sequence[Coordinate]) -> Expr:
         """The constraint as a relation between velocities: coefficients . v + drift."""
         if not self.is_holonomic:

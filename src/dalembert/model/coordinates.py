@@ -72,8 +72,16 @@ class Coordinate(Mark):
         return end
 
 
-DIRECTION = re.compile(r"(turn|shift)\d")
-"""How the directions of a group coordinate R are called: R.turn1 for a rotation of the body, R.shift1 for a displacement."""
+DIRECTION = re.compile(r"(turn|\w+_(?:cayley|exp)_)(\d+)", re.ASCII)
+"""How the directions of a group coordinate are called: R.turn1 for a rotation, P.SE2_exp_1 for a group and its retraction."""
+
+PIECES: dict[str, tuple[tuple[str, str, str, int], ...]] = {"turn": (("omega", "momentum", "alpha", 3),)}
+"""Names of the parts of velocity, momentum and acceleration with their numbers of components, by the name of directions."""
+
+_LATEX = {
+    "omega": r"\omega", "alpha": r"\dot{\omega}", "velocity": "v", "acceleration": r"\dot{v}",
+    "momentum": r"\pi", "angular_momentum": r"\pi",
+}  # fmt: skip
 
 
 class Direction(Coordinate):
@@ -92,11 +100,22 @@ class Direction(Coordinate):
     @property
     def number(self) -> int:
         """Which direction of its owner it is, from 0."""
-        return int(self.name[-1]) - 1
+        return int(_matched(self.name)[2]) - 1
+
+    @property
+    def tag(self) -> str:
+        """Its name without owner and number, which says in which group and how it moves."""
+        return _matched(self.name)[1]
 
     def _render(self) -> tuple[str, str, str]:
         latex = sympy.latex(Symbol(self.owner))
         return rf"\theta_{{{latex},{self.number + 1}}}", f"{pretty_symbol(self.owner)}.turn{self.number + 1}", self.name
+
+
+def _matched(name: str) -> re.Match[str]:
+    found = DIRECTION.fullmatch(name.split(".")[1])
+    assert found is not None
+    return found
 
 
 class Entropy(Coordinate):
@@ -116,16 +135,28 @@ class _Derived(Mark):
         owner, *rest = self.name.split(".")
         return Direction(f"{owner}.{rest[0]}") if DIRECTION.fullmatch(rest[0]) else Coordinate(owner)
 
-    def _turning(self, latex: str, plain: str) -> tuple[str, str, str] | None:
-        """How a component in the frame of a group coordinate is rendered; None for a line."""
+    def _turning(self, which: int) -> tuple[str, str, str] | None:
+        """How a component of velocity, momentum or acceleration (0, 1, 2) of a group coordinate is shown; None for a line."""
         q = self.coordinate
         if not isinstance(q, Direction):
             return None
-        index = sympy.latex(Symbol(q.owner))
+        index, k = sympy.latex(Symbol(q.owner)), q.number
+        pieces = PIECES.get(q.tag, (("velocity", "momentum", "acceleration", k + 1),))
+        names: list[str] = []
+        for *names, count in pieces:  # noqa: B007 (the names are those of the last piece looked at)
+            if k < count:
+                break
+            k -= count
+        if names[which] not in _LATEX:  # a name for this component alone: xi_a, and its rate
+            base = names[0]
+            if which == 2:
+                return dotted(base, "dot"), over(base, "\u0307"), f"{base}.dot"
+            return sympy.latex(Symbol(names[which])), pretty_symbol(names[which]), names[which]
+        plain = f"{names[which]}[{k}]"
         return (
-            rf"{latex}_{{{index},{q.number + 1}}}",
-            f"{pretty_symbol(q.owner)}.{plain}[{q.number}]",
-            f"{q.owner}.{plain}[{q.number}]",
+            rf"{_LATEX[names[which]]}_{{{index},{q.number + 1}}}",
+            f"{pretty_symbol(q.owner)}.{plain}",
+            f"{q.owner}.{plain}",
         )
 
 
@@ -142,7 +173,7 @@ class Velocity(_Derived):
 
     def _render(self) -> tuple[str, str, str]:
         base = self.coordinate.name
-        return self._turning(r"\omega", "omega") or (dotted(base, "dot"), over(base, "\u0307"), self.name)
+        return self._turning(0) or (dotted(base, "dot"), over(base, "\u0307"), self.name)
 
 
 class Acceleration(_Derived):
@@ -153,7 +184,7 @@ class Acceleration(_Derived):
 
     def _render(self) -> tuple[str, str, str]:
         base = self.coordinate.name
-        return self._turning(r"\dot{\omega}", "alpha") or (dotted(base, "ddot"), over(base, "\u0308"), self.name)
+        return self._turning(2) or (dotted(base, "ddot"), over(base, "\u0308"), self.name)
 
 
 class QuasiVelocity(Mark):
@@ -188,7 +219,7 @@ class Momentum(_Derived):
 
     def _render(self) -> tuple[str, str, str]:
         base = self.coordinate.name
-        return self._turning(r"\pi", "momentum") or (
+        return self._turning(1) or (
             rf"p_{{{sympy.latex(Symbol(base))}}}",
             f"p_{pretty_symbol(base)}",
             self.name,

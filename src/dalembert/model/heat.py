@@ -114,9 +114,13 @@ def check(system: System) -> None:
             )
 
 
-def mechanical(system: Any, role: str) -> None:
-    """Refuse a system with entropies, rotations or reactions of another form, for statements about ordinary mechanics."""
-    lines_only(system, role)
+def mechanical(system: Any, role: str, *, groups: bool = False) -> None:
+    """Refuse a system with entropies or reactions of another form, for statements about ordinary mechanics.
+
+    One with rotations is refused too, unless the statement takes `groups`.
+    """
+    if not groups:
+        lines_only(system, role)
     reactions_by_forms(system, role)
     S = getattr(system, "entropies", ())
     if S:

@@ -18,7 +18,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 from sympy import Add, Expr, Symbol
 
@@ -54,6 +54,27 @@ class NodeForms(Protocol):
 class Principle(ABC):
     """How the constraints of a system act. It is a rule: frozen, hashable, and the same for every system."""
 
+    at_nodes: ClassVar[bool] = True
+    """Whether it says which reactions act at nodes, stages and half-kicks; if not, the equations of motion alone say it."""
+
+    def stated(self, coordinates: Sequence[Coordinate], checked: Callable[..., Expr]) -> Principle:
+        """The principle with its own expressions checked by `checked(expression, role)`; itself where it has none."""
+        return self
+
+    @property
+    def expressions(self) -> tuple[Expr, ...]:
+        """Expressions of its own, whose parameters are parameters of the system."""
+        return ()
+
+    def plain(self) -> dict[str, list[Expr]]:
+        """Expressions of its own by role, for files; `from_plain` is the way back."""
+        return {}
+
+    @classmethod
+    def from_plain(cls, data: Mapping[str, Sequence[Expr]]) -> Principle:
+        """The principle with these expressions."""
+        return cls()
+
     @abstractmethod
     def forms(self, constraints: Sequence[Constraint], coordinates: Sequence[Coordinate]) -> Rows:
         """The one-forms omega^a that vanish on virtual displacements, one per constraint."""
@@ -84,6 +105,13 @@ class Principle(ABC):
         `multipliers` are those of the equations of motion, or those of a stage or a kick; `at` is where it acts.
         """
         return self.impulse(system, multipliers, at)
+
+    def besides(self, system: System) -> list[Fast]:
+        """What the reaction contains besides multipliers in the equations of motion times one-forms; none by default.
+
+        It may contain accelerations. Multipliers in the state are not counted: `lagrangian` says what these do.
+        """
+        return [fast(0)] * len(system.coordinates)
 
     def impulse(self, system: System, multipliers: Sequence[Any] | None = None, at: Place = fast) -> list[Fast]:
         """What constraints may add to the momentum in an instant: mu_a omega^a."""
@@ -213,14 +241,6 @@ class Vakonomic(Principle):
     def acts_by_forms(self, system: System) -> bool:
         """Whether all constraints are holonomic."""
         return not system.kinematic
-
-
-SAVED: dict[str, type[Principle]] = {
-    "DAlembert": DAlembert,
-    "GivenVariations": GivenVariations,
-    "Vakonomic": Vakonomic,
-}
-"""The principles that files can hold, by the names they have there."""
 
 
 def principle_of(given: Any, rows: Rows | None, constraints: Sequence[Constraint]) -> Principle:

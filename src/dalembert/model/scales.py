@@ -22,7 +22,7 @@ def system_scales(system: System) -> dict[str, float]:
     The virtual work of forces, and the work of dissipation and heat in the time scale, count as further terms of the energy.
     """
     q, t = system.coordinates, fast(time)
-    unit = {e: fast(1) / 2 for R in groups(q) for e in R.unit_entries}
+    unit = {e: size for R in groups(q) for e, size in R.entry_sizes.items()}
 
     def sized(e: Any) -> Any:
         return substitute(e, unit) if unit else e

@@ -18,12 +18,26 @@ from sympy.core.assumptions import _assume_defined
 
 from ..errors import ModelError
 from . import coordinates as symbols
-from .group import Entry, Group
+from . import scene_data
+from .group_coordinate import Entry, GroupCoordinate
+from .group_makers import group_coordinate, rotation
+from .groups.named import packed as packed_group
+from .groups.named import unpacked as unpacked_group
 from .packed import EXPANDED, SYMBOL, Packed, parsed, refuse
 from .packer import Packer
-from .principle import SAVED, GivenVariations, Principle
-from .space import GROUPS, flattened
+from .principle import DAlembert, GivenVariations, Principle, Vakonomic
+from .space import flattened
 from .system import System
+from .unit_vector import UnitComponent
+from .upsilon import Upsilon
+
+SAVED: dict[str, type[Principle]] = {
+    "DAlembert": DAlembert,
+    "GivenVariations": GivenVariations,
+    "Vakonomic": Vakonomic,
+    "Upsilon": Upsilon,
+}
+"""The principles that files can hold, by the names they have there."""
 
 _SYMBOLS = {
     cls.__name__: cls
@@ -31,8 +45,11 @@ _SYMBOLS = {
         symbols.Coordinate,
         symbols.Entropy,
         symbols.Velocity,
+        symbols.Acceleration,
         Entry,
+        UnitComponent,
         symbols.Parameter,
+        symbols.Multiplier,
         symbols.Slot,
         symbols._Time,
         symbols._Step,
@@ -113,7 +130,7 @@ def dumps(system: System) -> str:
     rows = [sum((a * c.dot for a, c in zip(w, q, strict=True)), start=sympy.S.Zero) for w in system.variations]
     data = {
         "name": system.name,
-        "coordinates": [[type(f).__name__, f.name] if isinstance(f, Group) else f.name for f in system.factors],
+        "coordinates": [_plain(f) for f in system.factors],
         "energies": {role: typed(e) for role, e in system.energies.items()},
         "thermal": None
         if not system.entropies and system.internal_energy == 0
@@ -128,18 +145,20 @@ def dumps(system: System) -> str:
         "dissipation": typed(system.dissipation),
         "constraints": [typed(c.expression) for c in system.constraints],
         "variations": [typed(w) for w in rows] if isinstance(system.principle, GivenVariations) else None,
-        "principle": _name(system.principle),
+        "principle": _principle(system.principle, typed),
+        "scene": [scene_data.plain(item, typed) for item in system.scene],
     }
     _checked(data)
     return json.dumps(data)
 
 
-def _name(principle: Principle) -> str:
-    """The name of a principle in files."""
+def _principle(principle: Principle, typed: Any) -> str | list[Any]:
+    """The name of a principle in files; with its expressions where it has some."""
     name = type(principle).__name__
     if SAVED.get(name) is not type(principle):
         raise ModelError(f"the principle {principle!r} cannot be saved. Files hold {', '.join(SAVED)}.")
-    return name
+    given = {role: [typed(e) for e in listed] for role, listed in principle.plain().items()}
+    return [name, given] if principle.expressions else name
 
 
 def loads(text: str) -> System:
@@ -147,6 +166,8 @@ def loads(text: str) -> System:
     data = parsed(text)
     if isinstance(data, dict) and "principle" not in data:  # files written before principles existed have none
         data["principle"] = "DAlembert" if data.get("variations") is None else "GivenVariations"
+    if isinstance(data, dict):  # nor scenes
+        data.setdefault("scene", [])
     size = _checked(data).nodes
     factors = [_factor(f) for f in data["coordinates"]]
     q = {c.name: c for c in flattened(factors)}
@@ -159,14 +180,32 @@ def loads(text: str) -> System:
         dissipation=unpack(data["dissipation"]),
         constraints=[unpack(c) for c in data["constraints"]],
         variations=None if data["variations"] is None else [unpack(w) for w in data["variations"]],
-        principle=SAVED[data["principle"]]() if data["variations"] is None else None,
+        principle=_stated_principle(data["principle"]) if data["variations"] is None else None,
+        scene=[scene_data.item(entry, unpack) for entry in data["scene"]],
         _by_value=size <= CHECKED,
     )
 
 
-def _factor(data: str | list[str]) -> Any:
-    """A coordinate, or a rotation."""
-    return symbols.Coordinate(data) if isinstance(data, str) else GROUPS[data[0]](data[1])
+def _stated_principle(data: str | list[Any]) -> Principle:
+    """The principle that `_principle` made the data from."""
+    name, given = (data, {}) if isinstance(data, str) else data
+    return SAVED[name].from_plain({role: [unpack(e) for e in listed] for role, listed in given.items()})
+
+
+def _plain(factor: Any) -> Any:
+    """A coordinate as its name; one with values in a group as ["Rotation", name] or [group, name, retraction]."""
+    if not isinstance(factor, GroupCoordinate):
+        return factor.name
+    if factor.tag == "turn":
+        return ["Rotation", factor.name]
+    return [packed_group(factor.group), factor.name, factor.retraction]
+
+
+def _factor(data: str | list[Any]) -> Any:
+    """A coordinate, or one with values in a group."""
+    if isinstance(data, str):
+        return symbols.Coordinate(data)
+    return rotation(data[1]) if len(data) == 2 else group_coordinate(data[1], unpacked_group(data[0]), data[2])
 
 
 def _thermal(data: Any, q: list[symbols.Coordinate]) -> dict[str, Any]:
@@ -187,12 +226,14 @@ def _checked(data: Any) -> Packed:
     """Raise a ModelError if the data are not those of a system."""
     expected = (
         "name", "coordinates", "energies", "thermal", "forces", "dissipation", "constraints", "variations", "principle",
+        "scene",
     )  # fmt: skip
     fields(data, expected, "a system")
     text(data["name"])
     packed, stated = Packed(_symbol), listed(data["coordinates"])
     turning = [f for f in stated if isinstance(f, list)]
-    if any(len(f) != 2 or f[0] not in GROUPS for f in turning):
+    known = ((len(f) == 2 and f[0] == "Rotation") or (len(f) == 3 and f[2] in ("cayley", "exp")) for f in turning)
+    if not all(known):
         raise ModelError("the model has something else where a coordinate or a rotation is expected.")
     if not names([f[1] if isinstance(f, list) else f for f in stated]):
         raise ModelError("the system in the file has no coordinates.")
@@ -207,17 +248,35 @@ def _checked(data: Any) -> Packed:
     given = data["variations"] is not None
     if given:
         rows += listed(data["variations"], len(rows))
-    if text(data["principle"]) not in SAVED or given != (data["principle"] == "GivenVariations"):
+    name, held = listed(data["principle"], 2) if isinstance(data["principle"], list) else (data["principle"], {})
+    if text(name) not in SAVED or given != (name == "GivenVariations"):
         others = " or ".join(sorted({*SAVED} - {"GivenVariations"}))
         raise ModelError(
-            f"the system in the file has the principle {data['principle'][:40]!r}, {'with' if given else 'without'} "
+            f"the system in the file has the principle {name[:40]!r}, {'with' if given else 'without'} "
             f"variations. Expected GivenVariations with variations, or {others} without."
         )
+    rows += _check_principle(name, held)
     for e in rows:
         packed.expression(e, EXPANDED)
+    for entry in listed(data["scene"]):
+        scene_data.check(entry, packed.expression)
     if data["thermal"] is not None:
         _check_thermal(data["thermal"], q, packed)
     return packed
+
+
+def _check_principle(name: str, data: Any) -> list[Any]:
+    """The expressions of a principle, if these are those of `plain`."""
+    if data:
+        if (
+            name != "Upsilon"
+            or not isinstance(data, dict)
+            or set(data) not in ({"completion"}, {"coordinates", "functions"})
+        ):
+            raise ModelError(f"the principle {name[:40]} in the file has data that are not its own.")
+        if "functions" in data:
+            listed(data["functions"], len(listed(data["coordinates"])))
+    return [e for part in (data or {}).values() for e in listed(part)]
 
 
 def _check_thermal(data: Any, q: list[str], packed: Packed) -> None:
@@ -267,9 +326,11 @@ def names(data: Any, most: int = 10_000) -> list[str]:
 
 _NAMES = {
     "Coordinate": SYMBOL, "Entropy": SYMBOL, "Parameter": SYMBOL,
-    "Velocity": re.compile(rf"{SYMBOL.pattern}(\.(turn|shift)\d)?\.dot", re.ASCII),
+    "Velocity": re.compile(rf"{SYMBOL.pattern}(\.(turn|\w+_(cayley|exp)_)\d+)?\.dot", re.ASCII),
+    "Acceleration": re.compile(rf"{SYMBOL.pattern}(\.(turn|\w+_(cayley|exp)_)\d+)?\.ddot", re.ASCII),
     "Entry": re.compile(rf"{SYMBOL.pattern}\.entry\d\d", re.ASCII),
-    "_Time": re.compile("t"),
+    "UnitComponent": re.compile(rf"{SYMBOL.pattern}\.component[012]", re.ASCII),
+    "_Time": re.compile("t"), "Multiplier": re.compile(r"multiplier\.[1-9]\d{0,4}", re.ASCII),
 }  # fmt: skip
 
 

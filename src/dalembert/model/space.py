@@ -1,14 +1,16 @@
-"""The configuration space: a product of factors, each with its own numbers, frame and retraction.
+"""The space of states: a product of factors, each with its own numbers, frame and retraction.
 
-A line is one number, and its coordinate is its own frame. A rotation is held by four numbers and has three directions.
-The coordinates of a system are the directions of all factors in turn; functions here take them and call the factors.
+A line is one number, and its coordinate is its own frame. A rotation is held by four numbers and has three directions. An
+entropy is a line without momentum. The coordinates of a system are the directions of all other factors in turn; functions
+here take them and call the factors.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import sympy
@@ -16,85 +18,90 @@ from numpy.typing import NDArray
 
 from ..errors import ModelError
 from ..symbolic import Fast, fast, gradient, slow, substitution
-from .coordinates import Coordinate, Direction
+from .coordinates import Coordinate, Direction, Entropy
+from .factor import EntropyLine, Line, StateRole
 from .frame import Frame, joined
-from .group import Group
-from .rotation import Rotation
+from .group_coordinate import GroupCoordinate
+from .group_makers import of_direction
+
+if TYPE_CHECKING:
+    from ..discrete.system import DiscreteSystem
+    from .system import System
 
 Array = NDArray[Any]
 
 
-class Line:
-    """The factor of an ordinary coordinate: one number, whose retraction is addition."""
-
-    def __init__(self, coordinate: Coordinate):
-        self.coordinate, self.name = coordinate, coordinate.name
-        self.directions: tuple[Coordinate, ...] = (coordinate,)
-        self.numbers: tuple[str, ...] = (coordinate.name,)
-        self.entries: tuple[Any, ...] = (coordinate,)
-
-    def in_numbers(self) -> dict[Any, Fast]:
-        """The coordinate is its own number."""
-        return {}
-
-    def rates(self) -> list[Fast]:
-        """x.dot."""
-        return [fast(self.coordinate.dot)]
-
-    @property
-    def frame(self) -> Frame:
-        """The one field d/dx."""
-        return Frame((self.coordinate.dot,), (self.coordinate.ddot,), ({fast(self.coordinate): fast(1)},))
-
-    def retracted(self, xi_over_h: Sequence[Fast], h: Fast) -> list[Fast]:
-        """x + h V."""
-        return [fast(self.coordinate) + h * xi_over_h[0]]
-
-    def moved_entries(self, beta: Fast, xi: Sequence[Fast]) -> dict[Any, Fast]:
-        """x + beta xi."""
-        return {fast(self.coordinate): fast(self.coordinate) + beta * xi[0]}
-
-    def start_shift(self, xi: Sequence[Fast], u: Sequence[Fast]) -> list[Fast]:
-        """u: if the first point is moved by -u, the second is farther away by u."""
-        return [u[0]]
-
-    def transport(self, xi: Sequence[Fast], p: Sequence[Fast]) -> list[Fast]:
-        """Components of a vector do not change along a line."""
-        return [fast(0)]
-
-    def moved(self, numbers: Array, xi: Array) -> Array:
-        """x + xi."""
-        return numbers + xi
-
-    def difference(self, first: Array, second: Array) -> Array:
-        """x1 - x0."""
-        return second - first
-
-
-Factor = Line | Group
-
-GROUPS: dict[str, type[Group]] = {"Rotation": Rotation}
-"""The groups that coordinates may have values in, by the names they have in files."""
+AnyFactor = Line | GroupCoordinate
 
 
 @lru_cache(maxsize=256)
-def factors(coordinates: tuple[Coordinate, ...]) -> tuple[Factor, ...]:
-    """The factors that the coordinates of a system belong to, in order."""
-    found: dict[str, Factor] = {}
+def factors(coordinates: tuple[Coordinate, ...]) -> tuple[AnyFactor, ...]:
+    """The factors that coordinates and entropies belong to, in order."""
+    found: dict[str, AnyFactor] = {}
     for q in coordinates:
         if q.owner not in found:
-            found[q.owner] = _group(q) if isinstance(q, Direction) else Line(q)
+            found[q.owner] = _factor(q)
     return tuple(found.values())
 
 
-def _group(direction: Direction) -> Group:
-    turn = direction.name.split(".")[1]
-    return next(kind(direction.owner) for kind in GROUPS.values() if turn in kind.turns)
+def _factor(q: Coordinate) -> AnyFactor:
+    if isinstance(q, Direction):
+        return of_direction(q)
+    return EntropyLine(q) if isinstance(q, Entropy) else Line(q)
 
 
-def groups(coordinates: Iterable[Coordinate]) -> tuple[Group, ...]:
+@dataclass(frozen=True)
+class Space:
+    """What a state of a system consists of: positions with velocities or momenta, and entropies."""
+
+    coordinates: tuple[Coordinate, ...]
+    entropies: tuple[Entropy, ...] = ()
+
+    @property
+    def variables(self) -> tuple[Coordinate, ...]:
+        """The directions of all factors: coordinates, then entropies."""
+        return (*self.coordinates, *self.entropies)
+
+    @property
+    def factors(self) -> tuple[AnyFactor, ...]:
+        """All factors: those of coordinates, then those of entropies."""
+        return factors(self.variables)
+
+    def names(self, *roles: StateRole) -> list[str]:
+        """The names of the numbers of a state in some roles, role by role, each in the order of the factors."""
+        return [name for role in roles for f in self.factors for name in f.names(role)]
+
+    @property
+    def symbols(self) -> tuple[Any, ...]:
+        """The symbols that expressions in a state contain: those of positions, velocities, entropies."""
+        return (*position_symbols(self.coordinates), *(q.dot for q in self.coordinates), *self.entropies)
+
+
+class HasSpace:
+    """What systems in continuous and in discrete time have in common, and what only one of them has."""
+
+    coordinates: tuple[Coordinate, ...]
+    entropies: tuple[Entropy, ...]
+
+    @property
+    def space(self) -> Space:
+        """What a state consists of: the factors of coordinates and entropies."""
+        return Space(self.coordinates, self.entropies)
+
+    @property
+    def continuous(self) -> System | None:
+        """The system that gives velocities and energy at a node; None if there are positions and momenta only."""
+        return None
+
+    @property
+    def discrete(self) -> DiscreteSystem | None:
+        """The discrete system that gives a step without a method; None if a method is needed."""
+        return None
+
+
+def groups(coordinates: Iterable[Coordinate]) -> tuple[GroupCoordinate, ...]:
     """The factors that are groups."""
-    return tuple(f for f in factors(tuple(coordinates)) if isinstance(f, Group))
+    return tuple(f for f in factors(tuple(coordinates)) if isinstance(f, GroupCoordinate))
 
 
 def lines_only(system: Any, role: str) -> None:
@@ -106,13 +113,23 @@ def lines_only(system: Any, role: str) -> None:
         )
 
 
+def no_carried_axes(system: Any, role: str) -> None:
+    """Refuse a system with unit vectors, for functions that compare components of velocities or momenta."""
+    for f in groups(getattr(system, "coordinates", ())):
+        if not f.transports:
+            raise ModelError(
+                f"{role}: {system.name!r} has the {f.noun} {f.name}, and the axes of its velocities are carried along, so "
+                f"that their components do not compare. State it by angles for this."
+            )
+
+
 def flattened(given: Any) -> Any:
     """A list of coordinates with the directions of a rotation in place of it."""
-    if isinstance(given, Group):
+    if isinstance(given, GroupCoordinate):
         return given.directions
     if not isinstance(given, list | tuple):
         return given
-    return [d for q in given for d in (q.directions if isinstance(q, Group) else (q,))]
+    return [d for q in given for d in (q.directions if isinstance(q, GroupCoordinate) else (q,))]
 
 
 def numbers(coordinates: Sequence[Coordinate]) -> list[str]:
@@ -165,7 +182,7 @@ def directional(expression: sympy.Expr, coordinates: Sequence[Coordinate]) -> tu
     return tuple(slow(d, symbols) for d in slopes(expression, coordinates))
 
 
-def parts(coordinates: Sequence[Coordinate], values: Sequence[Any]) -> list[tuple[Factor, list[Any]]]:
+def parts(coordinates: Sequence[Coordinate], values: Sequence[Any]) -> list[tuple[AnyFactor, list[Any]]]:
     """Values, one per direction, by factor."""
     found, at = [], 0
     for f in factors(tuple(coordinates)):
@@ -211,18 +228,21 @@ def moved_numbers(coordinates: Sequence[Coordinate], held: Array, xi: Array) -> 
 
 def per_number(coordinates: Sequence[Coordinate], sizes: Array) -> Array:
     """Sizes of displacements as sizes of the changes of the numbers that hold a position."""
-    found: list[Array] = []
-    for f, x in parts(coordinates, sizes.tolist()):
-        found.append(np.array(x) if isinstance(f, Line) else np.full(len(f.numbers), np.linalg.norm(x) / 2))
-    return np.concatenate(found)
+    return np.array(number_sizes(coordinates, sizes.tolist()))
+
+
+def number_sizes(coordinates: Sequence[Coordinate], sizes: Sequence[Any]) -> list[Any]:
+    """The same of numbers or expressions."""
+    found = [x if isinstance(f, Line) else f.group.number_sizes(x) for f, x in parts(coordinates, sizes)]
+    return [size for part in found for size in part]
 
 
 def by_direction(coordinates: Sequence[Coordinate], held: Array) -> Array:
-    """The positions of lines, one per direction; 0 for directions of groups, where a position is not a displacement."""
+    """The positions of lines, one per direction; 0 for rotations, where a position is not a displacement."""
     found, at = [], 0
     for f in factors(tuple(coordinates)):
         part = held[..., at : at + len(f.numbers)]
-        found.append(part if isinstance(f, Line) else np.zeros((*part.shape[:-1], len(f.directions))))
+        found.append(part if isinstance(f, Line) else f.position(part))
         at += len(f.numbers)
     return np.concatenate(found, axis=-1)
 
@@ -240,16 +260,18 @@ def fraction_of_step(coordinates: Sequence[Coordinate], position: Mapping[Any, F
             first, second = gradient(position[d], ends)
             rest = position[d] - first * ends[0] - second * ends[1]
             if rest.expand() != 0 or (first + second).expand() != 1:
-                raise ModelError(_no_fraction(R))
+                raise no_fraction(R)
             shares.add(second.expand())
         if len(shares) != 1:
-            raise ModelError(_no_fraction(R))
+            raise no_fraction(R)
         found[R.name] = shares.pop()
     return found
 
 
-def _no_fraction(R: Group) -> str:
-    return (
+def no_fraction(R: GroupCoordinate) -> ModelError:
+    """What is said of a rule that has no meaning on a group."""
+    return ModelError(
         f"the rule does not apply to the {R.noun} {R.name}: it evaluates the system at a point that is not of the form "
-        f"(1 - b) q0 + b q1 with one number b for all its directions. Use Midpoint() or midpoint_map."
+        f"(1 - b) q0 + b q1, or of such a sum with interior positions, with the same numbers for all its directions. Use "
+        f"Midpoint() or midpoint_map."
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import sympy
@@ -12,21 +13,23 @@ from sympy import Expr
 
 from ..decide.decimals import Typed
 from ..errors import ModelError, told
-from . import branches, checks
+from . import branches, checks, given_forces
 from . import heat as thermo
+from . import scene as pictures
 from .constraints import Constraint, constraint, variation
-from .coordinates import Coordinate, Entropy, Multiplier, Parameter, Velocity, multiplier
-from .group import Group
+from .coordinates import Coordinate, Entropy, Multiplier, Parameter, Velocity, multiplier, time
+from .group_coordinate import GroupCoordinate
 from .principle import GivenVariations, Principle, Rows, checked_forms, principle_of
 from .signs import sign_at_samples
-from .space import factors, flattened, position_symbols
+from .space import HasSpace, factors, flattened, position_symbols
+from .statement import Statement, brief
 
 if TYPE_CHECKING:
     from ..theory.motion.lagrange import Equations
 
 
 @dataclass(frozen=True, init=False, repr=False)
-class System:
+class System(HasSpace):
     """A mechanical system, immutable and complete: everything given is checked here.
 
     name:           its name
@@ -46,6 +49,7 @@ class System:
     variations:     one-forms that vanish on virtual displacements, written with velocities in place of displacements;
                     by default those of the constraints (d'Alembert)
     principle:      how constraints act, `DAlembert()` unless variations are given
+    scene:          what it looks like: a list of items of `dalembert.scene`
 
     Decimals are exact: 9.81 is 981/100 in all decisions and solutions, and is printed as 9.81.
     """
@@ -67,12 +71,13 @@ class System:
     principle: Principle
     variations: Rows
     parameters: tuple[Parameter, ...]
+    scene: tuple[pictures.Item, ...] = field(compare=False)
     _typed: dict[Expr, Expr] = field(compare=False)
 
     def __init__(
         self,
         name: str,
-        coordinates: Sequence[Coordinate | Group],
+        coordinates: Sequence[Coordinate | GroupCoordinate],
         *,
         kinetic: Any = None,
         potential: Any = None,
@@ -87,22 +92,23 @@ class System:
         constraints: Sequence[Any] = (),
         variations: Sequence[Any] | None = None,
         principle: Principle | None = None,
+        scene: Sequence[pictures.Item] | None = None,
         _by_value: bool = True,  # False for large systems from files, which were checked when they were made
     ):
         q = checks.coordinates(flattened(coordinates))
         S = thermo.entropies(entropies, q)
         known = {*position_symbols(q), *(c.dot for c in q)}
         every = known | set(S)
-
         typed: dict[Expr, Expr] = {}
 
-        def checked(given: Any, role: str, thermal: bool = True) -> Expr:
-            exact = checks.symbols(stated := checks.expression(given, role), every if thermal else known, role)
+        def checked(given: Any, role: str, thermal: bool = True, accelerations: bool = False) -> Expr:
+            allowed = (every if thermal else known) | ({c.ddot for c in q} if accelerations else set())
+            exact = checks.symbols(stated := checks.expression(given, role), allowed, role)
             typed[exact] = stated
             return exact
 
         rows = tuple(constraint(checked(c, "constraint", False), q) for c in _listed(constraints, "constraints"))
-        acts = principle_of(principle, _variations(variations, rows, q, checked), rows)
+        acts = principle_of(principle, _variations(variations, rows, q, checked), rows).stated(q, checked)
         U = checked(internal_energy, "internal_energy")
         self._put(
             name=str(name),
@@ -110,22 +116,25 @@ class System:
             **_energies(kinetic, potential, lagrangian, checked, U),
             entropies=S,
             internal_energy=U,
-            friction=thermo.friction(_friction(friction, q), q, S, checked),
+            friction=thermo.friction(given_forces.friction(friction, q), q, S, checked),
             heat=thermo.heat(heat, S, checked),
             conduction=thermo.conductors(conduction, S, checked, sign_at_samples),
-            forces=_forces(forces or {}, q, checked),
+            forces=given_forces.forces(forces or {}, q, checked),
             dissipation=checked(dissipation, "dissipation"),
             constraints=rows,
             principle=acts,
             variations=checked_forms(acts, rows, q),
         )
         self._put(parameters=checks.parameters(self.expressions(), (*q, *S)), _typed=typed)
+        self._put(scene=pictures.checked(scene, self.drawable, self.name))
         if why := acts.obstacle(self):
             raise ModelError(f"principle: {acts!r} does not apply to {self.name!r}: {why}")
-        if not _by_value:
-            return
+        if _by_value:
+            self._check_by_value()
+
+    def _check_by_value(self) -> None:
         thermo.check(self)
-        branches.check(self.name, rows, q)
+        branches.check(self.name, self.constraints, self.coordinates)
         checks.substituted_constraint(self)
         checks.continuous(self)
         checks.regular(self)
@@ -136,7 +145,7 @@ class System:
 
     def expressions(self) -> tuple[Expr, ...]:
         """Everything the system was stated with."""
-        rows = [a for w in self.variations for a in w]
+        rows = [*(a for w in self.variations for a in w), *self.principle.expressions]
         return (
             self.lagrangian,
             *self.forces,
@@ -158,9 +167,14 @@ class System:
         return Typed.of(self._typed.values())
 
     @property
-    def factors(self) -> tuple[Coordinate | Group, ...]:
+    def continuous(self) -> System:
+        """The system in continuous time: itself. It is None for a `DiscreteSystem`."""
+        return self
+
+    @property
+    def factors(self) -> tuple[Coordinate | GroupCoordinate, ...]:
         """The coordinates as they were given: those of lines, and rotations."""
-        return tuple(f if isinstance(f, Group) else f.coordinate for f in factors(self.coordinates))
+        return tuple(f if isinstance(f, GroupCoordinate) else f.coordinate for f in factors(self.coordinates))
 
     @property
     def velocities(self) -> tuple[Velocity, ...]:
@@ -174,6 +188,12 @@ class System:
         Where the principle makes them data of the start, they are keys there: start={..., system.multipliers[0]: 0.4}.
         """
         return tuple(multiplier(a + 1) for a in range(len(self.constraints)))
+
+    @property
+    def drawable(self) -> set[sympy.Symbol]:
+        """The symbols that a scene may contain."""
+        own = (*position_symbols(self.coordinates), *self.velocities, *self.entropies)
+        return {*own, *self.parameters, *self.multipliers, time}
 
     @cached_property
     def external_force(self) -> tuple[Expr, ...]:
@@ -225,9 +245,8 @@ class System:
     def is_ideal(self) -> bool:
         """Whether the variations are those of the constraints, so that reactions do no virtual work.
 
-        One by one, by value. The variation of a constraint that does not move may be any multiple of its row (the multiplier
-        is then divided by that factor, and the reaction is the same); where a constraint moves, the power of its reaction is
-        taken to be -lambda b, which assumes the multiplier of the constraint as it is written.
+        One by one, by value. The variation of a constraint at rest may be any multiple of its row; where a constraint
+        moves, the power of its reaction is taken to be -lambda b, with the multiplier of the constraint as it is written.
         """
         return self.principle.is_ideal(self)
 
@@ -257,7 +276,16 @@ class System:
             known["principle"] = None  # determined by the variations
         elif "principle" in changes:
             known["variations"] = None
-        return System(**{**known, **changes})._typed_as(self)
+        made = System(**{**known, "scene": None, **changes})._typed_as(self)
+        return made if "scene" in changes else made.showing(self.scene, all_or_none=True)
+
+    def showing(self, items: Sequence[pictures.Item], all_or_none: bool = False) -> System:
+        """This system with those items as its scene that contain no other symbols than its own."""
+        fitting = [i for i in items if i.symbols <= self.drawable]
+        if all_or_none and len(fitting) < len(items):  # made for other coordinates: a part of it would mislead
+            fitting = []
+        self._put(scene=pictures.checked(fitting, self.drawable, self.name))
+        return self
 
     def _typed_as(self, *others: System) -> System:
         """This system, printing decimals as they were typed in the systems it was made from."""
@@ -280,6 +308,7 @@ class System:
             "constraints": [c.expression for c in self.constraints],
             "variations": forms if given else None,
             "principle": None if given else self.principle,
+            "scene": self.scene,
         }
 
     def without_constraints(self) -> System:
@@ -304,16 +333,27 @@ class System:
 
         return equations(self)
 
+    def report(self, path: str | Path, **options: Any) -> Path:
+        """Write a report: one page with statement, constraints, equations, integrals; see `Trajectory.report` for a motion.
+
+        lang:        "en" or "es"
+        parameters:  {m: 1}, which equilibria and modes need; box={x: (-1, 1)} is where they are looked for
+        seconds:     how long each search may take
+        about:       a text that stands under the title
+        """
+        from ..report.write_report import system_report
+
+        return system_report(self, path, **options)
+
+    def _repr_markdown_(self) -> str:
+        return Statement(self)._repr_markdown_()
+
+    def latex(self) -> str:
+        """The statement as LaTeX, for a paper: energies, forces, constraints."""
+        return Statement(self).latex()
+
     def __repr__(self) -> str:
-        parts = [f"coordinates {', '.join(c.name for c in self.factors)}"]
-        if self.entropies:
-            parts.append(f"entropies {', '.join(S.name for S in self.entropies)}")
-        if self.parameters:
-            parts.append(f"parameters {', '.join(p.name for p in self.parameters)}")
-        if self.constraints:
-            kinds = [f"{len(g)} {k}" for k, g in (("holonomic", self.holonomic), ("kinematic", self.kinematic)) if g]
-            parts.append(f"{' and '.join(kinds)} constraint{'s' if len(self.constraints) > 1 else ''}")
-        return f"<System {self.name!r}: {'; '.join(parts)}>"
+        return brief(self)
 
 
 def _listed(given: Any, role: str) -> Sequence[Any]:
@@ -337,49 +377,6 @@ def _energies(kinetic: Any, potential: Any, lagrangian: Any, checked: Any, U: Ex
         raise ModelError("no kinetic energy was given. Write kinetic=... (and potential=...), or lagrangian=....")
     T, V = checked(kinetic, "kinetic"), checked(0 if potential is None else potential, "potential")
     return {"lagrangian": T - V - U, "kinetic": T, "potential": V}
-
-
-def _forces(forces: Mapping[Coordinate, Any], q: tuple[Coordinate, ...], checked: Any) -> tuple[Expr, ...]:
-    if not isinstance(forces, Mapping):
-        raise ModelError(
-            f"forces: got {told(forces)}. Expected {{coordinate: expression}}, for example forces={{{q[0]}: 1}}."
-        )
-    forces = _by_direction(forces, q)
-    for key in forces:
-        if key not in q:
-            raise ModelError(
-                f"forces: {key} is not a coordinate of this system. Its coordinates are "
-                f"{', '.join(c.name for c in q)}; write forces={{{q[0]}: ...}}."
-            )
-    return tuple(checked(forces.get(c, 0), f"force on {c}") for c in q)
-
-
-def _friction(given: Any, q: Sequence[Coordinate]) -> Any:
-    """Friction, of one entropy or by entropy, with the components of a torque by direction."""
-    if not isinstance(given, Mapping):
-        return given
-    by_entropy = {k: _by_direction(v, q) if isinstance(v, Mapping) else v for k, v in given.items()}
-    return _by_direction(by_entropy, q)
-
-
-def _by_direction(forces: Mapping[Any, Any], q: Sequence[Coordinate]) -> dict[Any, Any]:
-    """Forces with the components of a torque by direction."""
-    found: dict[Any, Any] = {}
-    for key, given in forces.items():
-        if not isinstance(key, Group) or key.directions[0] not in q:
-            found[key] = given
-            continue
-        try:
-            components = tuple(given)
-        except TypeError:
-            components = ()
-        if len(components) != len(key.directions):
-            raise ModelError(
-                f"force on {key}: got {told(given)}. Expected its {len(key.directions)} components in the body: "
-                f"forces={{{key}: ({', '.join('0' * len(key.directions))})}}."
-            )
-        found |= dict(zip(key.directions, components, strict=True))
-    return found
 
 
 def _variations(

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
+from ..display import Table, markdown
 from ..errors import StartError
 from ..model.bodies.assembly import system_of
 from ..model.coordinates import Coordinate, Entropy, Multiplier
@@ -13,6 +16,7 @@ from ..model.system import System
 from ..theory.motion import state_maps as maps
 from ..theory.motion.energies import energy
 from ..theory.motion.lagrange import entropy_rates, jacobi_integral, mass_matrix
+from ..waist.stepmap import StepMap
 from .start import resolve_start
 from .values import Array, Values, columns, parameter_values, point_map
 
@@ -38,13 +42,22 @@ class Evaluation:
     temperatures: dict[Entropy, float]
     entropy_rates: dict[Entropy, float]
 
+    def _found(self) -> dict[Any, float]:
+        """What is displayed, by symbol or name."""
+        found: dict[Any, float] = {q.ddot: a for q, a in self.accelerations.items()}
+        held = zip(self.system.multipliers, self.multipliers, strict=True)
+        found |= {m: value for m, value in held if m not in self.multiplier_rates}
+        found |= {m.dot: rate for m, rate in self.multiplier_rates.items()}
+        found |= {S.dot: rate for S, rate in self.entropy_rates.items()}
+        return found | {"energy": self.energy}
+
     def __str__(self) -> str:
-        lines = [f"{q.ddot} = {a:.12g}" for q, a in self.accelerations.items()]
-        found = zip(self.system.multipliers, self.multipliers, strict=True)
-        lines += [f"{m} = {value:.12g}" for m, value in found if m not in self.multiplier_rates]
-        lines += [f"{m.dot} = {rate:.12g}" for m, rate in self.multiplier_rates.items()]
-        lines += [f"{S.dot} = {rate:.12g}" for S, rate in self.entropy_rates.items()]
-        return "\n".join([*lines, f"energy = {self.energy:.12g}"])
+        return "\n".join(f"{what} = {value:.12g}" for what, value in self._found().items())
+
+    def _repr_markdown_(self) -> str:
+        return markdown(
+            [Table(("symbol", "value"), [(what, f"{value:.12g}") for what, value in self._found().items()])]
+        )
 
 
 def evaluate(system: System, *, at: Values, parameters: Values | None = None) -> Evaluation:
@@ -64,44 +77,57 @@ def evaluate(system: System, *, at: Values, parameters: Values | None = None) ->
     start = resolve_start(system, at, values, rows)
     if start.lanes is not None or start.kind != "velocity":
         raise StartError("evaluate: give one state, as position and velocity or position and momentum.")
-    q, n = system.coordinates, len(system.coordinates)
-    point = np.column_stack([start.state, [start.time]])
-    motion, status = point_map(maps.reaction_map(system))(point, rows)
-    if status[0]:
+    q, point = system.coordinates, np.column_stack([start.state, [start.time]])
+
+    def numbers(stepmap: StepMap) -> tuple[dict[str, float], bool]:
+        """The outputs of a map at the state, by name, and whether its equations have a solution."""
+        table, status = point_map(stepmap)(point, rows)
+        return dict(zip(stepmap.outputs, table[0].tolist(), strict=True)), not status[0]
+
+    motion, determined = numbers(maps.reaction_map(system))
+    if not determined:
         raise StartError(
             "evaluate: the accelerations are not determined at this state: the matrix of masses and constraints is singular, "
             "or an expression has no value there."
         )
-    entries = {f"{i},{j}": m for i, row in enumerate(mass_matrix(system)) for j, m in enumerate(row)}
-    table = point_map(maps.quantity_map(system, {"energy": energy(system), "h": jacobi_integral(system), **entries}))(
-        point, rows
-    )[0][0]
+    forces = [motion[s.name] for s in system.principle.unknowns(system)]
+    mass = {f"{a},{b}": m for a, row in zip(q, mass_matrix(system), strict=True) for b, m in zip(q, row, strict=True)}
     warming = zip(system.entropies, system.temperatures, entropy_rates(system), strict=True)
     laws = {name: e for S, T, rate in warming for name, e in ((f"{S}, temperature", T), (S.dot.name, rate))}
-    warm = point_map(maps.quantity_map(system, laws))(point, rows)[0][0].tolist() if laws else []
-    momenta = point_map(maps.momentum_map(system))(point, rows)[0][0]
-    held, last = tuple(system.principle.carried(system)), n + len(system.constraints)
-    rates = point_map(maps.flow_map(system))(point, rows)[0][0, -len(held) :].tolist() if held else []
+    quantities = {"energy": energy(system), "h": jacobi_integral(system), **mass, **laws}
+    known = numbers(maps.quantity_map(system, quantities))[0] | numbers(maps.momentum_map(system))[0]
+    held = tuple(system.principle.carried(system))
+    rates = numbers(maps.flow_map(system))[0] if held else {}
     given = dict(zip(held, start.rest[0, len(system.entropies) :].tolist(), strict=True))
-    found = dict(zip(system.multipliers, motion[0, n:last].tolist(), strict=True)) | given
-    rest, *factors = motion[0, last:].reshape(-1, n)
-    reactions = motion[0, n:last] @ np.reshape(factors, (last - n, n)) + rest
-    for quantity, value in {"energy": table[0], "momentum": momenta, "temperature": warm[::2]}.items():
-        if not np.isfinite(value).all():
-            raise StartError(
-                f"evaluate: the {quantity} has no finite value: the state is outside the domain of the system."
-            )
+    temperatures = {S: known[f"{S}, temperature"] for S in system.entropies}
+    momenta = {c: known[c.momentum.name] for c in q}
+    _check_finite({"energy": [known["energy"]], "momentum": momenta.values(), "temperature": temperatures.values()})
     return Evaluation(
         system=system,
         velocities=dict(zip(q, start.second[0].tolist(), strict=True)),
-        accelerations=dict(zip(q, motion[0, :n].tolist(), strict=True)),
-        multipliers=tuple(found.values()),
-        multiplier_rates=dict(zip(held, rates, strict=True)),
-        reactions=dict(zip(q, reactions.tolist(), strict=True)),
-        momenta=dict(zip(q, momenta.tolist(), strict=True)),
-        energy=float(table[0]),
-        jacobi_integral=float(table[1]),
-        mass_matrix=table[2:].reshape(n, n),
-        temperatures=dict(zip(system.entropies, warm[::2], strict=True)),
-        entropy_rates=dict(zip(system.entropies, warm[1::2], strict=True)),
+        accelerations={c: motion[c.ddot.name] for c in q},
+        multipliers=tuple((dict(zip(system.multipliers, forces, strict=True)) | given).values()),
+        multiplier_rates={m: rates[f"{m.name}.rate"] for m in held},
+        reactions={c: _reaction(motion, i, forces) for i, c in enumerate(q)},
+        momenta=momenta,
+        energy=known["energy"],
+        jacobi_integral=known["h"],
+        mass_matrix=np.array([[known[f"{a},{b}"] for b in q] for a in q]),
+        temperatures=temperatures,
+        entropy_rates={S: known[S.dot.name] for S in system.entropies},
     )
+
+
+def _check_finite(found: Mapping[str, Iterable[float]]) -> None:
+    """Refuse a state at which a quantity has no finite value."""
+    for quantity, values in found.items():
+        if not np.isfinite([*values]).all():
+            raise StartError(
+                f"evaluate: the {quantity} has no finite value: the state is outside the domain of the system."
+            )
+
+
+def _reaction(motion: dict[str, float], i: int, forces: list[float]) -> float:
+    """The reaction along a direction, from the outputs of `reaction_map`."""
+    parts = (f * motion[f"reaction.{a + 1}.{i}"] for a, f in enumerate(forces))
+    return sum(parts, start=motion[f"reaction.0.{i}"])

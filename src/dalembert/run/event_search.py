@@ -7,13 +7,13 @@ processed from event to event (`Walk`): each place is found with the method itse
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..engine.arguments import Lanes
-from ..engine.machine import Stepper
+from ..engine.machine import CPU, Stepper
 from ..engine.run_options import Extent
 from ..engine.status import Status
 from ..model.space import numbers
@@ -28,6 +28,7 @@ from .velocities import near_columns
 
 if TYPE_CHECKING:
     from .plan import Plan
+    from .reductions import Tally
 
 STRETCH = 256
 """Steps computed between searches for events; a new stretch begins after an event that changes the motion."""
@@ -51,15 +52,20 @@ class Stretches:
     carry: Array
     codes: Array
     events: Sequence[Event]
+    cells: Array
+    """What is kept over all nodes, a row for each lane."""
+    tally: Tally | None = None
 
     def __post_init__(self) -> None:
         plan, lanes = self.plan, len(self.carry)
         assert isinstance(plan.system, System)
         assert plan.method is not None
         self.system, self.extent, self.h, self.t0 = plan.system, plan.extent, plan.extent.h, plan.extent.t0
+        self.nearby = replace(plan, device=CPU).stepper()  # for parts of one step of one lane, on the processor
         self.rows = np.ascontiguousarray(np.broadcast_to(plan.rows, (lanes, plan.rows.shape[1])))
         self.records = np.full((lanes, len(plan.times), self.stepper.width), np.nan)
         self.residual = np.full(lanes, np.nan)
+        self.reached = np.full(lanes, plan.extent.begin)  # the last node that `cells` have seen
         self.crossings: list[Crossing] = []
         self.stops: dict[int, tuple[float, Array]] = {}
         # of each event, its side after an action less than a moment before the present node (else `since` is 0)
@@ -97,7 +103,16 @@ class Stretches:
 
     def _stretch(self, at: int, end: int, held: Interrupts) -> bool:
         """Advance all lanes from node to node; false if interrupted, and then none is advanced."""
-        changing = (self.carry, self.codes, self.residual, self.side, self.since, self.states.beside)
+        changing = (
+            self.carry,
+            self.cells,
+            self.reached,
+            self.codes,
+            self.residual,
+            self.side,
+            self.since,
+            self.states.beside,
+        )
         before, crossings = [a.copy() for a in changing], len(self.crossings)
         if self._walked(at, end, held):
             return True
@@ -185,17 +200,22 @@ class Stretches:
         carry = self.anew(lane, point)[None, :]
         record = np.full((1, 1, self.stepper.width), np.nan)
         here = Extent(float(point[0, -1]), self.h, 0, 0)
-        self.stepper.advance(Lanes.begun(carry, self.rows[[lane]]), record, here, self.plan.search, closing=True)
+        self.nearby.advance(Lanes.begun(carry, self.rows[[lane]]), record, here, self.plan.search, closing=True)
         if self.near_at:
             record[0, 0, self.near_at] = point[0, self.states.moving]
         return np.asarray(record[0, 0])
 
     def _keep(self, lane: int, nodes: Array, first: int) -> None:
-        """Copy the nodes that are multiples of `every` into their rows."""
+        """Copy the nodes that are multiples of `every` into their rows; what is kept over all nodes goes on."""
         every = self.extent.every
         due = nodes[-first % every :: every]
         row = -(-first // every) - self.extent.first_row
         self.records[lane, row : row + len(due)] = due
+        if self.tally is not None:
+            new = nodes[max(self.reached[lane] + 1 - first, 0) :]
+            times = self.t0 + self.h * (first + len(nodes) - len(new) + np.arange(len(new)))
+            self.cells[lane] = self.tally.went_on(self.cells[lane], new, self.rows[[lane]], times)
+            self.reached[lane] = max(self.reached[lane], first + len(nodes) - 1)
 
     # parts of a step
     def points(self, lane: int, nodes: Array, k: Any) -> Array:
@@ -226,7 +246,7 @@ class Stretches:
         if h <= 0:
             return moved[0], 0
         lanes, none = Lanes.begun(moved, self.rows[[lane]]), np.zeros((1, 1, self.stepper.width))
-        self.stepper.advance(lanes, none, Extent(t, h, 0, 1, every=2), self.plan.search)
+        self.nearby.advance(lanes, none, Extent(t, h, 0, 1, every=2), self.plan.search)
         moved[0, len(self.stepper.stepmap.state) :] = 0  # the next step has another length: drop earlier solutions
         status = int(lanes.status[0, 0])
         return np.where(status, np.nan, moved[0]), status
@@ -329,6 +349,8 @@ class Walk:
         if stays:
             self.side[k] = -across
         self.origin, self.carry = self.place, self.whole.anew(lane, after)
+        if not np.isfinite(self.whole.points(lane, self.carry[None, :], self.k + self.place)).all():
+            self.status = Status.SINGULAR  # its momenta do not determine its velocities
 
     def moved(self, place: float) -> tuple[Array, int]:
         """The carry at a place, and the status of the step to it."""

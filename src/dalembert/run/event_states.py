@@ -9,8 +9,8 @@ import numpy as np
 
 from ..errors import StartError
 from ..model.coordinates import time
-from ..model.group import Group
-from ..model.space import differences, factors, lines_only, moved_numbers, numbers
+from ..model.group_coordinate import GroupCoordinate
+from ..model.space import differences, factors, groups, moved_numbers, numbers
 from ..model.system import System
 from ..symbolic import fast
 from ..theory.motion import state_maps as maps
@@ -76,7 +76,8 @@ class States:
         """
         later, q = state.copy(), self.system.coordinates
         later[:, : self.moving.start] = moved_numbers(q, state[:, : self.moving.start], moment * state[:, self.moving])
-        later[:, self.moving] += moment * self._at(maps.motion_map(self.system), lane, state)[:, : len(q)]
+        motion = maps.motion_map(self.system)
+        later[:, self.moving] += moment * self._at(motion, lane, state)[:, motion.columns(c.ddot for c in q)]
         later[:, -1] += moment
         side = side_of(self.values(lane, state)[0] - zero + moment * np.nan_to_num(self.rates(lane, state)))
         return np.where(side != 0, side, side_of(self.values(lane, later)[0] - zero))
@@ -107,7 +108,8 @@ class States:
         nearest = self.admissible(lane, after)
         if self._near(lane, before, after, nearest, any(s in q for s in event.changes)):
             return nearest
-        lines_only(self.system, "an action that leaves the constraints")
+        if groups(q):  # their velocities are not completed one by one
+            return None
         held = self.system.principle.carried(self.system)
         given = dict(zip((*q, *v, *S, *held, time), after[0], strict=True))
         named = {s: x for s, x in given.items() if s not in v or s in event.changes}
@@ -144,7 +146,7 @@ def _after(system: System, event: Event) -> dict[str, Any]:
 
 
 def _owned(system: System, held: dict[str, Any]) -> list[tuple[Any, Any]]:
-    return [(f if isinstance(f, Group) else f.coordinate, held[f.name]) for f in factors(system.coordinates)]
+    return [(f if isinstance(f, GroupCoordinate) else f.coordinate, held[f.name]) for f in factors(system.coordinates)]
 
 
 def side_of(g: Array) -> Array:

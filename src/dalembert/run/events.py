@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
+from ..display import Part, Shown, Table
 from ..errors import ModelError
 from ..model import checks
 from ..model.coordinates import Coordinate, Parameter, time
@@ -119,3 +120,24 @@ class Crossing:
         """The state there as a start: simulate(system, method, start=run.events[-1].start, ...)."""
         moving = {f"{name}.dot": v for name, v in self.velocities.items()}
         return {**self.positions, **moving, **self.entropies, **self.multipliers, time.name: self.time}
+
+
+class Crossings(tuple[Crossing, ...], Shown):
+    """The crossings of a run, in the order of time in each lane; a table in a terminal and in a notebook."""
+
+    __slots__ = ()
+
+    def _parts(self) -> Sequence[Part]:
+        if not self:
+            return ["no crossings"]
+        names = list({name: None for c in self for name in c.positions})
+        rows = [
+            (c.name, c.lane, c.time, *(c.positions.get(name, "") for name in names), "changed" if c.changed else "")
+            for c in self[:MOST_SHOWN]
+        ]
+        more = [f"and {len(self) - MOST_SHOWN} more"] if len(self) > MOST_SHOWN else []
+        return [Table(("event", "lane", "t", *names, "motion"), rows), *more]
+
+
+MOST_SHOWN = 50
+"""Crossings in a table."""

@@ -48,7 +48,7 @@ def shortfall(run: Trajectory) -> str:
 
 def _of_lane(run: Trajectory, lane: int) -> str:
     last, status = int(run.codes[lane, 1]), Status(int(run.codes[lane, 0]))
-    first, end = run.t0 + run.h * run.begin, run.t0 + run.h * last
+    first, end = run.time_of(run.begin), run.time_of(last)
     why = "interrupted" if status is Status.INTERRUPTED else f"step {last + 1} failed because {BECAUSE[status]}"
     if last <= run.begin:
         return f"no step was computed from t = {first:g} to {run.time[-1]:g}: {why}"

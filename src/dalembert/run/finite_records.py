@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 
-from ..discrete.system import DiscreteSystem
 from ..engine.machine import PointMap
 from ..engine.status import Status
 from ..methods.base import Method
@@ -49,13 +48,14 @@ def ended_where_not_finite(run: Trajectory) -> Trajectory:
     Its status is LEFT_DOMAIN where the energy is NaN; NOT_FINITE where a value is infinite or momenta do not determine
     velocities.
     """
-    if isinstance(run.system, System) and _is_seen_finite(run, run.system):
+    system = run.system.continuous
+    if system is not None and _is_seen_finite(run, system):
         return run
     reached = _reached(run)
     state = _finite(run.records[:, :, : _state_width(run)])
     code = run.codes[:, :1]
     ended = ~np.isin(code, (Status.CONVERGED, Status.EVENT, Status.INTERRUPTED))  # such a lane keeps its status
-    if isinstance(run.system, DiscreteSystem):
+    if system is None:
         end_lanes(run, reached & ~state, np.where(ended, code, Status.NOT_FINITE))
         return run
     energy = run.energy if run.lanes is not None else run.energy[None]
@@ -129,10 +129,10 @@ def _bound_map(system: System, stepmap: StepMap) -> PointMap | None:
     known = {*stepmap.state, *stepmap.parameters, TIME}
     guarded = [g.places[0] for g in stepmap.guards if free_names(g.places[0]) <= known]
     names = [p.name for p in system.parameters]
-    still, q = substitution(dict.fromkeys(system.velocities, 0)), system.coordinates
+    still, held = substitution(dict.fromkeys(system.velocities, 0)), to_numbers(system.coordinates)
     try:
         whole, *shift = bounds(
-            [maps.energy_map(system).outputs["energy"], *(to_numbers(q)(still(p)) for p in momenta(system))],
+            [maps.energy_map(system).outputs["energy"], *(held(still(p)) for p in momenta(system))],
             guarded,
             names,
         )

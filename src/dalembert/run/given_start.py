@@ -11,9 +11,10 @@ import numpy as np
 
 from ..errors import StartError
 from ..model.coordinates import Coordinate, Direction, Entropy, Multiplier, time
-from ..model.group import Components
+from ..model.group_coordinate import Components
 from ..model.space import groups, numbers
-from ..numbers import reals
+from ..model.unit_vector import UnitVector
+from ..numbers import name_of, reals
 from .values import Array, Values, by_name, columns, lanes
 
 Kind = Literal["velocity", "momentum", "two positions"]
@@ -81,7 +82,7 @@ def read_start(
     if kind == "two positions" and (turning := groups(coordinates)):
         raise StartError(
             f"start: two positions are for coordinates that are numbers, and {turning[0].name} is a {turning[0].noun}. Start "
-            f"from position and momentum: {{{turning[0].name}: matrix, {turning[0].vectors[1].name}: (...)}}."
+            f"from position and momentum: {{{turning[0].name}: ..., {turning[0].vectors[-1].name}: (...)}}."
         )
     first = [_at(name, 0) if kind == "two positions" else name for name in numbers(coordinates)]
     second = {
@@ -113,8 +114,7 @@ def _groups(coordinates: Sequence[Coordinate], given: Values) -> tuple[dict[Any,
     for R in groups(coordinates):
         for name in (R, R.name):
             if name in plain:
-                expected = f"Give the {R.size} x {R.size} matrix of a {R.noun}."
-                matrix = reals(plain.pop(name), f"start: {R.name}", StartError, expected)
+                matrix = reals(plain.pop(name), f"start: {R.name}", StartError, f"Give {R.expected}.")
                 turned |= dict(zip(R.numbers, np.moveaxis(R.read(matrix), -1, 0), strict=True))
         if set(R.numbers) <= set(plain):  # the state at an event, as `Crossing.start` gives it
             turned |= {name: reals(plain.pop(name), f"start: {name}", StartError) for name in R.numbers}
@@ -122,7 +122,23 @@ def _groups(coordinates: Sequence[Coordinate], given: Values) -> tuple[dict[Any,
             for key in (vector, vector.name):
                 if key in plain:
                     turned |= _components(vector, plain.pop(key))
+        if isinstance(R, UnitVector):
+            turned |= _in_space(R, plain, turned)
     return plain, turned
+
+
+def _in_space(n: UnitVector, plain: dict[Any, Any], turned: dict[str, Array]) -> dict[str, Array]:
+    """The components along its directions of vectors that are given in space, for a unit vector that is given."""
+    found = dict[str, Array]()
+    for vector, components in zip(n.spatial, n.vectors, strict=True):
+        for key in (vector, vector.name):
+            if key in plain and set(n.numbers) <= set(turned):
+                role = f"start: {vector.name}"
+                values = reals(plain.pop(key), role, StartError, "Give its 3 components in space.")
+                held = np.stack(np.broadcast_arrays(*(turned[number] for number in n.numbers)), axis=-1)
+                along = n.read_spatial(vector, values, held)
+                found |= dict(zip((s.name for s in components), np.moveaxis(along, -1, 0), strict=True))
+    return found
 
 
 def _check_keys(coordinates: Sequence[Coordinate], entropies: Sequence[Entropy], given: Values) -> None:
@@ -134,9 +150,9 @@ def _check_keys(coordinates: Sequence[Coordinate], entropies: Sequence[Entropy],
     known = [s.name for q in lines for s in (q, q.dot, q.momentum)] + [s.name for s in (*entropies, time)]
     parts = {s.name for R in turning for vector in R.vectors for s in vector}
     for key in given:
-        name = getattr(key, "name", str(key))
+        name = name_of(key)
         if name not in known and name not in parts and not name.endswith((".at(0)", ".at(1)")):
-            vectors = [name for R in turning for name in (R.name, *(vector.name for vector in R.vectors))]
+            vectors = [name for R in turning for name in (R.name, *(v.name for v in (*R.vectors, *R.spatial)))]
             raise StartError(f"start: {name[:120]} is unknown here. Expected one of {', '.join(vectors + known)}.")
 
 
@@ -156,7 +172,7 @@ def _check_multipliers(carried: Sequence[Multiplier], given: Values) -> None:
     """Refuse multipliers that are no data of the start."""
     known = {m.name for m in carried}
     for key in given if isinstance(given, Mapping) else ():
-        name = getattr(key, "name", str(key))
+        name = name_of(key)
         if name not in known and re.fullmatch(r"multiplier\.\d+", name):
             raise StartError(
                 f"start: {Multiplier(name)} is given, and it follows from the rest of the start here. Leave it out; "
@@ -213,5 +229,6 @@ def _keys(coordinates: Sequence[Coordinate]) -> dict[str, str]:
     found: dict[str, str] = {}
     for R in groups(coordinates):
         found |= dict.fromkeys(R.numbers, R.name)
-        found |= {s.name: vector.name for vector in R.vectors for s in vector}
+        told = R.spatial or R.vectors
+        found |= {s.name: v.name for components, v in zip(R.vectors, told, strict=True) for s in components}
     return found

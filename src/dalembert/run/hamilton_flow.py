@@ -12,17 +12,19 @@ from ..engine.machine import PointMap
 from ..engine.status import Status
 from ..errors import MethodError
 from ..methods.reference import tolerances
+from ..model.coordinates import multiplier
 from ..model.system import System
-from ..theory.forms.hamilton import HamiltonianForm
+from ..theory.forms.hamilton import HamiltonianForm, momentum_rate
 from ..theory.motion import state_maps as maps
+from ..waist.stepmap import StepMap
 from .adaptive import Adaptive, Left
+from .failures import completed, failure
 from .finite_records import ended_where_not_finite
 from .interrupts import Interrupts
 from .memory import check_fits
 from .node_checks import checked_nodes
 from .options import Options, step_size
 from .plan import Plan
-from .simulate import completed, failure
 from .start import resolve_start
 from .trajectory import Trajectory
 from .values import Array, Values, columns, lanes, parameter_values, point_map
@@ -80,13 +82,18 @@ def _on_branch(form: HamiltonianForm, states: Array, velocity: Array, t: float, 
     if form.hamiltonian is None:
         return form
     times = np.full(len(states), t)
-    n = velocity.shape[1]
-    v = PointMap(form.flow())(np.column_stack([states, times]), rows)[0][:, :n]
-    begun = np.column_stack([states[:, :n], velocity, times])
+    flow = form.flow()
+    v = PointMap(flow)(np.column_stack([states, times]), rows)[0][:, flow.columns(form.system.velocities)]
+    begun = np.column_stack([states[:, _positions(flow, form.system)], velocity, times])
     masses = np.abs(point_map(maps.inertia_map(form.system))(begun, rows)[0])
     apart, size = (masses * (v - velocity) ** 2).sum(axis=1), (masses * velocity**2).sum(axis=1)
     same = np.isfinite(v).all(axis=1) & (apart <= 1e-12 * size)
     return form if same.all() else replace(form, hamiltonian=None, velocities=None)
+
+
+def _positions(flow: StepMap, system: System) -> list[int]:
+    """The columns of the positions in states (q, p)."""
+    return [flow.state.index(c.name) for c in system.coordinates]
 
 
 class _Motion:
@@ -95,7 +102,10 @@ class _Motion:
     def __init__(self, form: HamiltonianForm, compiled: PointMap, row: Array, velocity: Array):
         self.system: System = form.system
         self.implicit, self.compiled, self.row, self.near = form.hamiltonian is None, compiled, row, velocity
-        self.n = len(velocity)
+        flow, q = compiled.stepmap, self.system.coordinates
+        self.positions, self.velocities = _positions(flow, self.system), flow.columns(self.system.velocities)
+        self.forces = flow.columns(map(momentum_rate, q))
+        self.multipliers = flow.columns(multiplier(a + 1) for a in range(len(self.system.constraints)))
         self._masses = point_map(maps.inertia_map(form.system))
 
     def table(self, t: float, y: Array) -> Any:
@@ -114,28 +124,29 @@ class _Motion:
 
     def kinetic(self, t: float, y: Array, f: Array) -> tuple[Array, Array, Array]:
         """Velocities, forces as accelerations, masses."""
-        n, v = self.n, f[: self.n]
-        mass = np.abs(np.nan_to_num(self._masses(np.concatenate([y[:n], v, [t]])[None, :], self.row)[0][0]))
-        return v, np.divide(f[n : 2 * n], mass, out=np.zeros(n), where=mass > 0), mass
+        v, force = f[self.velocities], f[self.forces]
+        point = np.concatenate([y[self.positions], v, [t]])[None, :]
+        mass = np.abs(np.nan_to_num(self._masses(point, self.row)[0][0]))
+        return v, np.divide(force, mass, out=np.zeros(len(v)), where=mass > 0), mass
 
     def solve(
         self, state: Array, times: Array, out: Array, tolerance: tuple[float, float | None], held: Interrupts
     ) -> tuple[int, Status]:
         """Fill `out` as far as the solver gets; returns the last valid record and the status."""
-        size, done = len(state), 0
+        rates, done = [*self.velocities, *self.forces], 0
         if not (np.isfinite(state).all() and np.isfinite(self.row).all()):
             return 0, Status.NOT_FINITE
 
         def record(k: int, y: Array) -> None:
             found = self.table(times[k], y)
-            out[k] = np.concatenate([y, found[: self.n], found[size:]])
+            out[k] = np.concatenate([y, found[self.velocities], found[self.multipliers]])
 
         try:
             record(0, state)
             if len(times) == 1:
                 return 0, Status.CONVERGED
             walk = Adaptive(
-                "DOP853", lambda t, y: self.table(t, y)[:size], times, state, tolerance, self.kinetic, "momentum"
+                "DOP853", lambda t, y: self.table(t, y)[rates], times, state, tolerance, self.kinetic, "momentum"
             )
             while done < len(times) - 1:
                 if held.arrived():
@@ -149,7 +160,7 @@ class _Motion:
                 for k in range(done + 1, until):
                     record(k, dense(times[k]))
                     done = k
-                self.near = solver.f[: self.n].copy()
+                self.near = solver.f[self.velocities]
         except Left as left:
             return done, left.status
         return done, Status.CONVERGED

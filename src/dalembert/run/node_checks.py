@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..discrete.system import DiscreteSystem
 from ..engine.status import Status
 from ..errors import ModelWarning
 from ..model.coordinates import time
@@ -19,11 +18,12 @@ from ..model.system import System
 from ..symbolic import fast, free_names, vectorised
 from ..theory.motion import state_maps as maps
 from ..theory.motion.lagrange import mass_matrix, momenta
+from ..waist.layout import Groups
 from .finite_records import end_lanes
 from .singular_nodes import is_even
 from .trajectory import Trajectory
 from .values import Array, point_map
-from .velocities import Search, has_branches, near_names, sides, velocities
+from .velocities import Search, after_changes, differ, has_branches, near_names, sides, velocities
 
 if TYPE_CHECKING:
     from .plan import Plan
@@ -49,8 +49,8 @@ THROWN = 4.0
 
 def checked_nodes(run: Trajectory) -> Trajectory:
     """The run; a lane ends before the first node without velocities on the branch of the motion, or beyond a fold of it."""
-    system = run.system
-    if isinstance(system, DiscreteSystem):
+    system = run.system.continuous
+    if system is None:
         return run
     if has_branches(system):
         _end(run, ~np.isfinite(run.table("velocity")).all(axis=-1), Status.NO_SOLUTION)
@@ -108,20 +108,19 @@ def _beyond_folds(run: Trajectory, system: System) -> Array:
         search = Search(system, points, row, project)
         z = np.column_stack([at[:, N:end], np.zeros((len(at), search.size - (end - N)))])
         z[:, [end - N + a for a in held]] = at[:, known:]
-        return sides(search.look(np.arange(len(at)), z)[2])
+        return sides(search.look(np.arange(len(at)), z)[2], search.n)
 
     for lane, row in enumerate(run.parameter_rows[:, None, :]):
         here = side(state[lane], row)
         for k in np.flatnonzero(here == 0):  # on a fold itself: the side of the node before
             here[k] = here[k - 1] if k else 0.0
-        beyond[lane, 1:] = here[1:] * here[:-1] < 0
+        beyond[lane, 1:] = differ(here[1:], here[:-1])
         for part in np.arange(1, 16) / 16 if run.every == 1 and len(here) > 1 else ():
-            beyond[lane, 1:] |= side(state[lane, :-1] + part * np.diff(state[lane], axis=0), row) * here[:-1] < 0
+            between = side(state[lane, :-1] + part * np.diff(state[lane], axis=0), row)
+            beyond[lane, 1:] |= differ(between, here[:-1])
         if run.every == 1 and not run.carries_momenta and not system.constraints:
             beyond[lane, 1:] |= _thrown(system, state[lane], row, run.h)
-        for c in run.events:  # an action may move the state across a fold
-            if c.lane == lane and c.changed:
-                beyond[lane, np.searchsorted(run.time, c.time) :][:2] = False
+        beyond[lane, after_changes(run, lane)] = False  # an action may move the state across a fold
     return beyond
 
 
@@ -129,8 +128,9 @@ def _thrown(system: System, state: Array, row: Array, h: float) -> Array:
     """Which steps changed a momentum by far more than the forces at both ends would: its stages reached a fold."""
     moment, q = momenta(system), system.coordinates
     acting = zip(frame(q).slopes(system.lagrangian), frame(q).turning(moment), system.force, strict=True)
-    outputs = {f"entry.{i}": e for i, e in enumerate([*moment, *(d + g + fast(f) for d, g, f in acting)])}
-    p, f = np.split(point_map(maps.quantity_map(system, outputs))(state, row)[0], 2, axis=1)
+    groups = Groups(momentum=moment, force=[d + g + fast(f) for d, g, f in acting])
+    table = point_map(maps.quantity_map(system, groups.outputs))(state, row)[0]
+    p, f = groups.of(table, "momentum"), groups.of(table, "force")
     force = h * np.maximum(np.abs(f[1:]), np.abs(f[:-1]))
     size = np.maximum(np.abs(p[1:]), np.abs(p[:-1]))
     return np.asarray((np.abs(np.diff(p, axis=0)) > THROWN * force + 1e-9 * size).any(axis=1))
@@ -144,9 +144,11 @@ def _mass_entries(system: System) -> Any:
     """The mass matrix as a function of an array (points, coordinates, time, parameters); None if no position occurs in it."""
     mass = mass_matrix(system)
     entries = [e for row in mass for e in row]
-    entries = list(map(to_numbers(system.coordinates), entries))
-    if not free_names(entries) & set(numbers(system.coordinates)):
+    different, held = {id(e): e for e in entries}, to_numbers(system.coordinates)  # zeros are one object
+    written = {key: held(e) for key, e in different.items()}
+    if not free_names(written.values()) & set(numbers(system.coordinates)):
         return None
+    entries = [written[id(e)] for e in entries]
     names = [*numbers(system.coordinates), time.name, *(p.name for p in system.parameters)]
     try:
         return vectorised(names, entries)

@@ -2,27 +2,28 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from sympy import Symbol
 
-from ..discrete.equations import carried
 from ..discrete.flow import pair_map
 from ..discrete.system import DiscreteSystem
 from ..display import Part, Shown, Table
 from ..engine.status import Status
-from ..engine.tangent import tangents
 from ..errors import MethodError, StartError
 from ..methods.base import Method
 from ..methods.stepping import Stepping
-from ..model.coordinates import time
-from ..model.space import lines_only
+from ..model.coordinates import Coordinate
+from ..model.space import groups
 from ..model.system import System
+from ..model.tangent_space import symplectic_form
 from ..waist.stepmap import StepMap
 from .plan import seed, stepper
 from .simulate import simulate
+from .state_tangents import StateChange, state_symbols, state_tangents, symbols_of_states
 from .trajectory import Trajectory
 from .values import Array, Values, by_name, columns
 from .velocities import expected_velocities
@@ -36,6 +37,9 @@ class FlowStep(Shown):
 
     symbols:   the state: positions and momenta (or velocities), or two positions; entropies, other values the method carries
     jacobian:  d after / d before, rows and columns in the order of `symbols`
+
+    A point of a group has its directions among the symbols: there the state before is 0, the state after is the displacement
+    in this step, and a change has the components of g^-1 dg. `step[R]` is the matrix after the step.
     """
 
     title: str
@@ -45,12 +49,18 @@ class FlowStep(Shown):
     jacobian: Array
     time: float
     """The time of the state after the step; for two positions, that of the first."""
+    points: Mapping[str, Array] = field(default_factory=dict)
+    """The matrices, after the step, of the coordinates with values in groups, by name."""
 
     def __getitem__(self, symbol: Any) -> Any:
+        if isinstance(symbol, tuple) and symbol:
+            return np.stack([self[s] for s in symbol], axis=-1)
         names = [s.name for s in self.symbols]
         name = getattr(symbol, "name", symbol)
+        if name in self.points:
+            return self.points[name]
         if name not in names:
-            raise KeyError(f"{symbol}: the state has {', '.join(names)}.")
+            raise KeyError(f"{symbol}: the state has {', '.join([*self.points, *names])}.")
         return self._value(self.after[..., names.index(name)])
 
     @property
@@ -60,15 +70,19 @@ class FlowStep(Shown):
 
     @property
     def symplectic_defect(self) -> Any:
-        """The largest entry of D^T J D - J; zero for a symplectic step on positions and momenta."""
+        """The largest entry of D^T J D - J; zero for a symplectic step on positions and momenta.
+
+        On groups J depends on the momenta (`model.tangent_space.symplectic_form`), and the first J is that after the step.
+        """
         n = len(self.symbols) // 2
         if [s.name for s in self.symbols[n:]] != [f"{s.name}.momentum" for s in self.symbols[:n]]:
             raise MethodError(
                 "symplectic_defect: the state is not positions and momenta; give momenta, and no entropies."
             )
-        J = np.block([[np.zeros((n, n)), np.eye(n)], [-np.eye(n), np.zeros((n, n))]])
-        pulled_back = np.swapaxes(self.jacobian, -1, -2) @ J @ self.jacobian
-        return self._value(np.abs(pulled_back - J).max(axis=(-2, -1)))
+        q = [s for s in self.symbols[:n] if isinstance(s, Coordinate)]
+        begun, ended = (symplectic_form(q, state[..., n:]) for state in (self.before, self.after))
+        pulled_back = np.swapaxes(self.jacobian, -1, -2) @ ended @ self.jacobian
+        return self._value(np.abs(pulled_back - begun).max(axis=(-2, -1)))
 
     def _value(self, found: Any) -> Any:
         """A number, or one for each lane."""
@@ -98,14 +112,14 @@ def flow(
     flow on pairs, (q0, q1) -> (q1, q2). With `backward` a step is inverted: from the state after it to the state before;
     under constraints momenta are recovered up to a reaction, which the state does not contain.
     """
-    lines_only(system, "flow")
     here = simulate(system, method, h=h, steps=0, start=start, parameters=parameters)
     if method is not None and method.adaptive:
         raise StartError(f"flow: {method!r} is adaptive. Use a method with a fixed step, such as DormandPrince8().")
     steps = Stepping(system, method)
-    given, ends = by_name(start, state_symbols(system), "start"), [c.at(1).name for c in system.coordinates]
+    ends = [c.at(1).name for c in system.coordinates]
+    given = {} if groups(system.coordinates) else by_name(start, symbols_of_states(system), "start")
     way, length = "backward" if backward else "forward", here.h
-    if ends[0] in given:
+    if ends[0] in given:  # of lines: `simulate` refuses two positions on a group
         stepmap = _pairs(steps, backward)
         state = np.column_stack([here.table("position")[:, 0], columns(given, ends, here.lanes)])
     else:
@@ -113,16 +127,20 @@ def flow(
         length *= sign
         state = here.carry[:, : len(stepmap.state)]
     expected = seed(system, stepmap, _near(stepmap, here, state)) if stepmap.sought else None
-    after, jacobian, codes = tangents(stepmap, state, here.parameter_rows, length, here.t0, seed=expected)
+    after, jacobian, codes = state_tangents(system, stepmap, state, here.parameter_rows, length, here.t0, seed=expected)
     if codes.any():
         lane = int(np.flatnonzero(codes)[0])
         which = "this state" if here.lanes is None else f"the state of lane {lane}"
         raise MethodError(f"flow: from {which} there is no step {way}: {Status(int(codes[lane])).sentence}.")
     by = f", {method!r}" if method else ""
+    change = StateChange(system, stepmap)
+    before, reached = change.displaced(state, after)
+    matrices = change.matrices(after)
     return FlowStep(
-        f"{system.name}{by}: a step {way}, h = {here.h:g}", symbols_of(stepmap, system),
-        here.by_lane(state), here.by_lane(after), here.by_lane(jacobian),
+        f"{system.name}{by}: a step {way}, h = {here.h:g}", state_symbols(system, stepmap),
+        here.by_lane(before), here.by_lane(reached), here.by_lane(jacobian),
         here.t0 - here.h if backward else here.t0 + here.h,
+        {name: here.by_lane(matrices[name]) for name in matrices},
     )  # fmt: skip
 
 
@@ -143,16 +161,3 @@ def _pairs(steps: Stepping, backward: bool) -> StepMap:
             "and momentum."
         )
     return pair_map(system, backward)
-
-
-def symbols_of(stepmap: StepMap, system: System | DiscreteSystem) -> tuple[Symbol, ...]:
-    """The symbols of the state of a step."""
-    known = {s.name: s for s in state_symbols(system)}
-    return tuple(known.get(name) or Symbol(name) for name in stepmap.state)
-
-
-def state_symbols(system: System | DiscreteSystem) -> list[Symbol]:
-    """The symbols that a state can contain."""
-    places = [s for c in system.coordinates for s in (c, c.dot, c.momentum, c.at(0), c.at(1))]
-    held = system.principle.carried(system) if isinstance(system, System) else carried(system)
-    return [*places, *system.entropies, *held, time]

@@ -6,10 +6,13 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
+from ..engine.machine import BACKENDS, CPU
 from ..engine.run_options import EXACT, Extent, Search
-from ..errors import MethodError
+from ..errors import MethodError, told
+from ..methods.base import Method
 from ..numbers import MOST, finite, positive, whole
 from .progress import Report
+from .reductions import Reduction
 
 UNTIL = ": give a time, one number, that so many steps can reach."
 """End of messages about `until`."""
@@ -37,16 +40,32 @@ class Options:
     h: float
     until: Any = None
     steps: Any = None
-    every: Any = 1
+    every: Any = None
     tolerance: Any = None
     max_iterations: Any = None
     progress: Report = False
+    device: Any = CPU
+    record: tuple[Reduction, ...] = ()
+
+    def place(self, method: Method | None) -> str:
+        """The device on which steps are computed."""
+        if not isinstance(self.device, str) or self.device not in BACKENDS:
+            names = ", ".join(map(repr, BACKENDS))
+            raise MethodError(f"device = {told(self.device)}. Expected one of {names}.")
+        if self.device != CPU and method is not None and method.adaptive:
+            raise MethodError(
+                f"device = {self.device!r}: {method!r} has no step that is repeated; it runs on the 'cpu'."
+            )
+        return self.device
 
     def extent(self, t0: float, begin: int = 0) -> Extent:
         """The steps of a run that began at t0, from step number `begin` on."""
+        steps = self._steps(t0 + begin * self.h)
+        if self.every is None:  # of a run that keeps reductions, only its ends
+            return Extent(t0, self.h, begin, steps, max(begin + steps, 1) if self.record else 1)
         every = "record every so many steps; give a whole number from 1"
         whole(self.every, "every", MethodError, least=1, expected=every)
-        return Extent(t0, self.h, begin, self._steps(t0 + begin * self.h), int(self.every))
+        return Extent(t0, self.h, begin, steps, int(self.every))
 
     def _steps(self, now: float) -> int:
         """The number of steps, from the present time on."""

@@ -15,20 +15,22 @@ from ..engine.machine import CPU, Stepper
 from ..engine.run_options import EXACT, Extent, Search
 from ..errors import StartError
 from ..methods.base import Method
+from ..methods.own_time import OwnTimeMethod
 from ..methods.stepping import Stepping
 from ..model.space import differences
 from ..model.system import System
 from ..theory.motion import state_maps as maps
-from ..waist.stepmap import StepMap
+from ..waist.stepmap import TIME, StepMap
 from .given_start import Start
 from .progress import Report
+from .reductions import Reduction, Tally
 from .start import check_first_node, two_position_momenta
 from .trajectory import Trajectory
 from .values import Array, columns, point_map
 from .velocities import with_near
 
 
-def _kept(function: Any, system: System | DiscreteSystem, method: Method | None, *more: str) -> Any:
+def _kept(function: Any, system: System | DiscreteSystem, method: Method | None, *more: Any) -> Any:
     """The cached result of the function; computed if the method is a user's own and not hashable."""
     try:
         hash(method)
@@ -48,16 +50,34 @@ def _check(system: System, method: Method) -> None:
 
 
 @lru_cache(maxsize=64)
-def _stepper(system: System | DiscreteSystem, method: Method | None, device: str) -> Stepper:
+def _stepper(
+    system: System | DiscreteSystem, method: Method | None, device: str, record: tuple[Reduction, ...]
+) -> Stepper:
     """Cached: building the step map takes longer than a short run."""
+    if record:
+        return Stepper(tally(system, method, record).keeping, device)
     step = Stepping(system, method).step_map()
-    return Stepper(with_near(step, system) if isinstance(system, System) else step, device)
+    stated = system.continuous
+    return Stepper(step if stated is None else with_near(step, stated), device)
 
 
-def stepper(system: System | DiscreteSystem, method: Method | None, device: str = CPU) -> Stepper:
+def stepper(
+    system: System | DiscreteSystem, method: Method | None, device: str = CPU, record: tuple[Reduction, ...] = ()
+) -> Stepper:
     """The compiled step of a system by a method; a discrete system is its own method."""
-    kept: Stepper = _kept(_stepper, system, method, device)
+    kept: Stepper = _kept(_stepper, system, method, device, record)
     return kept
+
+
+def tally(system: System | DiscreteSystem, method: Method | None, record: tuple[Reduction, ...]) -> Tally:
+    """What a step keeps of these reductions."""
+    kept: Tally = _kept(_tally, system, method, record)
+    return kept
+
+
+@lru_cache(maxsize=64)
+def _tally(system: System | DiscreteSystem, method: Method | None, record: tuple[Reduction, ...]) -> Tally:
+    return Tally(system, stepper(system, method).stepmap, method is None or method.impulsive, record)
 
 
 def seed(system: System | DiscreteSystem, step: StepMap, velocity: Array, names: Sequence[str] | None = None) -> Array:
@@ -81,6 +101,8 @@ class Plan:
     search: Search = EXACT
     device: str = CPU
     """Where steps are computed: one of `engine.machine.BACKENDS`."""
+    record: tuple[Reduction, ...] = ()
+    """What is kept over all nodes."""
 
     @property
     def h(self) -> float:
@@ -100,7 +122,13 @@ class Plan:
 
     def stepper(self) -> Stepper:
         """The compiled step that is repeated."""
-        return stepper(self.system, self.method, self.device)
+        found = stepper(self.system, self.method, self.device, self.record)
+        return found.expect(self.lanes or 1, self.extent.steps)
+
+    @property
+    def tally(self) -> Tally:
+        """What is kept over all nodes, and how."""
+        return tally(self.system, self.method, self.record)
 
     def trajectory(self, **computed: Any) -> Trajectory:
         """The result, with its provenance."""
@@ -108,9 +136,19 @@ class Plan:
 
         e = self.extent
         return Trajectory(
-            system=self.system, method=self.method, h=e.h, every=e.every, time=self.times, parameters=self.values,
-            lanes=self.lanes, begin=e.begin, t0=e.t0, version=__version__, search=self.search, **computed,
+            system=self.system, method=self.method, h=e.h, every=e.every, time=self._own_times(computed),
+            parameters=self.values, lanes=self.lanes, begin=e.begin, t0=e.t0, version=__version__,
+            search=self.search, **computed,
         )  # fmt: skip
+
+    def _own_times(self, computed: dict[str, Any]) -> Array:
+        """The times of the records: those in the state, if it has a time; after the last valid record this one's again."""
+        if TIME not in computed["columns"]:
+            return self.times
+        found = computed["records"][0, :, computed["columns"].index(TIME)]
+        last = int(np.isfinite(found).sum()) - 1
+        times: Array = np.where(np.arange(len(found)) <= last, found, found[last])
+        return times
 
     def seed(self, step: StepMap, velocity: Array) -> Array:
         """Expected solutions of a step."""
@@ -119,24 +157,28 @@ class Plan:
     def first_carry(self, stepper: Stepper, start: Start, rows: Array) -> Array:
         """The state at the first node, and the expected unknowns of the first step."""
         step = stepper.stepmap
-        if isinstance(self.system, DiscreteSystem):
-            check_first_node(self.system, start, rows, self.h)
+        if (own := self.system.discrete) is not None:
+            check_first_node(own, start, rows, self.h)
         if start.kind == "two positions":
             p = two_position_momenta(self._discrete(start), start, rows, self.h)
             velocity = differences(self.system.coordinates, start.q, start.second) / self.h
             return stepper.carry(np.column_stack([start.q, p, start.entropies]), self.seed(step, velocity))
-        if isinstance(self.system, DiscreteSystem):
+        if (system := self.system.continuous) is None:
             expected = None if start.near is None else self.seed(step, start.near)
             return stepper.carry(np.column_stack([start.q, start.second, start.entropies]), expected)
         assert self.method is not None
         if self.method.carries == "velocity":
             return stepper.carry(start.state)
         points = np.column_stack([start.state, np.full(len(start.q), start.time)])
-        p = point_map(maps.carried_momentum_map(self.system))(points, rows)[0]
+        p = point_map(maps.carried_momentum_map(system))(points, rows)[0]
         state = np.column_stack([start.q, p, start.entropies])
+        if isinstance(self.method, OwnTimeMethod):
+            more = point_map(maps.quantity_map(system, self.method.own_start(system)))(points, rows)[0]
+            return stepper.carry(np.column_stack([state, more]), self.seed(step, start.second))
         if len(stepper.stepmap.state) > state.shape[1]:  # carried multipliers: start with those of the motion
-            motion, _ = point_map(maps.motion_map(self.system))(points, rows)
-            state = np.column_stack([state, motion[:, len(self.system.coordinates) :]])
+            motion = maps.motion_map(system)
+            found, _ = point_map(motion)(points, rows)
+            state = np.column_stack([state, found[:, motion.columns(system.principle.unknowns(system))]])
         return stepper.carry(state, self.seed(step, start.second))
 
     def _discrete(self, start: Start) -> DiscreteSystem:

@@ -13,11 +13,11 @@ Report = bool | Callable[[int, int], None] | None
 PATIENCE = 1.5
 """Seconds after which a bar is shown by default."""
 
-CHUNK = 0.1
-"""Seconds a chunk should take."""
-
 FIRST = 1000
 """Steps of the first chunk, divided among the lanes: the time per step is not known yet."""
+
+WHOLE, LONGER = 32, 5
+"""A chunk of fewer steps than WHOLE may take LONGER times as long."""
 
 
 class Progress:
@@ -56,8 +56,8 @@ class Progress:
         self._bar.update(self._task, completed=done)
 
 
-def chunks(total: int, lanes: int, progress: Progress) -> Iterator[tuple[int, int]]:
-    """(first step, number of steps) of each chunk; chunks grow until each takes about CHUNK seconds."""
+def chunks(total: int, lanes: int, progress: Progress, patience: float) -> Iterator[tuple[int, int]]:
+    """(first step, number of steps) of each chunk; chunks grow until each takes about so many seconds."""
     done, size = 0, max(1, FIRST // max(1, lanes))
     while True:
         size = min(size, total - done)
@@ -69,4 +69,7 @@ def chunks(total: int, lanes: int, progress: Progress) -> Iterator[tuple[int, in
             return
         taken = clock.monotonic() - began
         progress.tell(done)
-        size = max(1, min(4 * size, int(size * CHUNK / max(taken, 1e-6))))
+        enough = size * patience / max(taken, 1e-6)
+        if enough < WHOLE:  # many lanes, of which every call reads and writes all numbers
+            enough = min(LONGER * enough, WHOLE)
+        size = max(1, min(4 * size, int(enough)))

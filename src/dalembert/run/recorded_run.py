@@ -12,10 +12,12 @@ import numpy as np
 from ..discrete.system import DiscreteSystem
 from ..engine.run_options import EXACT, Search
 from ..engine.status import Status
+from ..errors import MethodError
 from ..methods.base import Method
 from ..model.space import differences, numbers
 from ..model.system import System
 from ..theory.motion import state_maps as maps
+from ..waist.stepmap import TIME
 from .values import Array, point_map
 from .velocities import near_names, velocities_of
 
@@ -60,6 +62,8 @@ class RecordedRun:
     """Of a continued run: the lanes in which an event acted in the step before its first node."""
     search: Search = EXACT
     """How exactly each step was solved: `search.tolerance` and `search.max_iterations`, see `simulate`."""
+    reductions: Mapping[str, Array] = field(default_factory=dict)
+    """What `simulate(record=...)` kept over all nodes, such as "largest x" and "drift energy": a number for each lane."""
     _cache: dict[str, Array] = field(default_factory=dict, repr=False)
 
     # status
@@ -126,27 +130,32 @@ class RecordedRun:
         names = [q.dot.name for q in self.system.coordinates]
         if names[0] in self.columns:
             return self.columns_named(names)
-        if isinstance(self.system, DiscreteSystem):
+        if (system := self.system.continuous) is None:
             quotient = np.full((*self._positions.shape[:2], self._n), np.nan)
             quotient[:, :-1] = self._quotients
             return quotient
-        system = self.system
         project = bool(system.constraints) and (self.method is None or self.method.impulsive)
         found = velocities_of(self, system, project)
-        return self._where_constraints_are_lost(found) if project and not self._held else found
+        return self._where_constraints_are_lost(system, found) if project and not self._held else found
 
     @cached_property
     def _held(self) -> list[str]:
         """The names of the multipliers that the principle of the system carries in the state."""
-        return [m.name for m in self.system.principle.carried(self.system)] if isinstance(self.system, System) else []
+        system = self.system.continuous
+        return [] if system is None else [m.name for m in system.principle.carried(system)]
 
     @cached_property
     def _carried(self) -> Array:
         """These multipliers at the nodes: recorded, or from the momenta."""
-        if not self._held or not self.carries_momenta:
+        system = self.system.continuous
+        if system is None or not self._held or not self.carries_momenta:
             return self.columns_named(self._held)
-        assert isinstance(self.system, System)
-        return self.at_points(maps.carried_map(self.system), self._velocities, self.carried_momenta)
+        return self.at_points(maps.carried_map(system), self._velocities, self.carried_momenta)
+
+    @property
+    def carried_multipliers(self) -> Array:
+        """The multipliers that the principle of the system has in the state, at the nodes."""
+        return self._carried
 
     @property
     def near_velocities(self) -> Array:
@@ -164,14 +173,13 @@ class RecordedRun:
         q = self._positions
         return differences(self.system.coordinates, q[:, :-1], q[:, 1:]) / (self.h * self.every)
 
-    def _where_constraints_are_lost(self, found: Array) -> Array:
+    def _where_constraints_are_lost(self, system: System, found: Array) -> Array:
         """Where constraints degenerate, momenta cannot be corrected along reactions; admissible ones need no correction."""
-        assert isinstance(self.system, System)
         lost = np.isfinite(self.carried_momenta).all(axis=-1) & ~np.isfinite(found).all(axis=-1)
         if not lost.any():
             return found
-        plain = self.at_points(maps.velocity_map(self.system, False), self.carried_momenta)
-        table = self.at_points(maps.constraint_map(self.system), plain).reshape(*lost.shape, -1, 2 + self._n)
+        plain = self.at_points(maps.velocity_map(system, False), self.carried_momenta)
+        table = self.at_points(maps.constraint_map(system), plain).reshape(*lost.shape, -1, 2 + self._n)
         terms = np.concatenate([table[..., 1:2], table[..., 2:] * plain[:, :, None, :]], axis=-1)
         held = np.abs(terms.sum(axis=-1)) <= 1e-9 * np.abs(terms).sum(axis=-1)
         return np.where((lost & held.all(axis=-1))[..., None], plain, found)
@@ -183,9 +191,10 @@ class RecordedRun:
     @cached_property
     def _momenta(self) -> Array:
         """Momenta dL/dv at the nodes; a discrete system has only the carried ones."""
-        if isinstance(self.system, DiscreteSystem) or (not self.system.constraints and self.carries_momenta):
+        system = self.system.continuous
+        if system is None or (not system.constraints and self.carries_momenta):
             return self.carried_momenta
-        return self.at_points(maps.momentum_map(self.system), self._velocities)
+        return self.at_points(maps.momentum_map(system), self._velocities)
 
     @property
     def carries_momenta(self) -> bool:
@@ -195,11 +204,13 @@ class RecordedRun:
     def _multipliers(self) -> Array:
         names = [f"multiplier.{a + 1}" for a in range(len(self.system.constraints))]
         table = self.columns_named(names).copy() if set(names) <= set(self.columns) else None
-        if isinstance(self.system, DiscreteSystem):
+        if (system := self.system.continuous) is None:
             assert table is not None
             return table
         if table is None or (self.method is not None and not self.method.node_multipliers):
-            return self._with_carried(self.at_points(maps.motion_map(self.system), self._velocities)[..., self._n :])
+            motion = maps.motion_map(system)
+            found = self.at_points(motion, self._velocities)[..., motion.columns(system.principle.unknowns(system))]
+            return self._with_carried(found)
         if self.carries_momenta and table.size:
             # No equation of two whole steps holds where the motion began, at the start and after an action; the reaction
             # there is that of the continuous motion.
@@ -213,14 +224,16 @@ class RecordedRun:
             tables = self._positions, self._velocities, self._entropies, self._carried
             state = (table[lane, row] for table in tables)
             inputs = np.column_stack([*state, self.time[row]])
-            motion = point_map(maps.motion_map(self.system))(inputs, self.parameter_rows[lane])[0]
-            table[lane, row] = motion[:, self._n :]
+            motion = maps.motion_map(system)
+            found = point_map(motion)(inputs, self.parameter_rows[lane])[0]
+            table[lane, row] = found[:, motion.columns(system.principle.unknowns(system))]
         return self._with_carried(table)
 
     def _with_carried(self, table: Array) -> Array:
         """A table of multipliers, with those of the state in their columns."""
-        if self._held and isinstance(self.system, System):
-            names = [m.name for m in self.system.multipliers]
+        system = self.system.continuous
+        if self._held and system is not None:
+            names = [m.name for m in system.multipliers]
             table[..., [names.index(name) for name in self._held]] = self._carried
         return table
 
@@ -231,8 +244,30 @@ class RecordedRun:
         return {(lane, self.begin) for lane in first} | {(c.lane, c.step + 1) for c in self.events if c.changed}
 
     @property
+    def has_own_times(self) -> bool:
+        """Whether the steps have different lengths, and the time of each node is in the state."""
+        return TIME in self.columns
+
+    def time_of(self, node: int) -> float:
+        """The time of a node; of steps with different lengths, that of the last record up to it."""
+        if not self.has_own_times:
+            return float(self.t0 + self.h * node)
+        row = node // self.every - -(-self.begin // self.every)
+        return float(self.time[max(0, min(row, len(self.time) - 1))])
+
+    def needs_equal_steps(self, role: str) -> None:
+        """Refuse a run whose steps have different lengths in time."""
+        if self.has_own_times:
+            raise MethodError(
+                f"{role}: the steps of {self.method!r} have different lengths in time. Expected a run with equal steps, by a "
+                f"method such as Midpoint() or Reference()."
+            )
+
+    @property
     def ends_at_a_node(self) -> bool:
         """Whether the last record is at a node, and not at an event within a step."""
+        if self.has_own_times:
+            return True
         nodes = self.every * (-(-self.begin // self.every) + np.arange(len(self.time))[-1:])
         return bool((self.time[-1:] == self.t0 + self.h * nodes).all())
 
@@ -246,7 +281,8 @@ class RecordedRun:
     @property
     def end_times(self) -> Array:
         """The time to which each lane was computed: that of the event which stopped it, or of its last valid node."""
-        times = self.t0 + self.h * self.codes[:, 1]
+        own = [self.time_of(int(node)) for node in self.codes[:, 1]] if self.has_own_times else None
+        times = self.t0 + self.h * self.codes[:, 1] if own is None else np.array(own)
         for c in self.events:
             if self.codes[c.lane, 0] == Status.EVENT:  # the last crossing of a lane stopped it
                 times[c.lane] = c.time
@@ -264,8 +300,10 @@ class RecordedRun:
 
     @cached_property
     def parameter_rows(self) -> Array:
-        rows = [np.broadcast_to(self.parameters[p.name], len(self.records)) for p in self.system.parameters]
-        return np.stack(rows, axis=1) if rows else np.zeros((len(self.records), 0))
+        table = np.empty((len(self.records), len(self.system.parameters)))
+        for k, p in enumerate(self.system.parameters):
+            table[:, k] = self.parameters[p.name]
+        return table
 
     def at_points(self, stepmap: Any, second: Array, held: Array | None = None) -> Array:
         """Apply a pointwise map (q, second, S, held, t) -> outputs at all recorded nodes of all lanes.

@@ -1,147 +1,164 @@
-"""Reference solutions: SciPy's adaptive methods on the compiled equations of motion."""
+"""Reference solutions: an adaptive method of high order in compiled code, all lanes at once, each with steps of its own."""
 
 from __future__ import annotations
 
+import time as clock
+from functools import lru_cache
+
 import numpy as np
 
+from ..engine import adaptive_lane as places
+from ..engine.adaptive_machine import AdaptiveStepper
 from ..engine.kernels import STATUS_WIDTH
 from ..engine.status import Status
+from ..errors import StartError
+from ..methods.dormand_prince_pair import dop853
 from ..methods.reference import Reference
-from ..model.space import numbers, per_number
 from ..model.system import System
 from ..theory.motion import state_maps as maps
-from ..waist.domain import conditions, violated
-from .adaptive import Adaptive, Left
+from .adaptive import ENDLESS, FIRST, LOOK
 from .given_start import Start
 from .interrupts import Interrupts
 from .plan import Plan
 from .progress import Progress
-from .projection import Projection
+from .reference_flow import flow_of
 from .trajectory import Trajectory
 from .values import Array, point_map
 
+PATIENCE = 0.1
+"""Seconds between two looks at Ctrl-C."""
+
+
+@lru_cache(maxsize=64)
+def stepper_of(system: System, absolute: bool) -> AdaptiveStepper:
+    """The compiled loop of a system, with an absolute tolerance or relative ones."""
+    return AdaptiveStepper(flow_of(system, absolute), dop853())
+
 
 def solve_reference(plan: Plan, start: Start, held: Interrupts) -> Trajectory:
-    """The motion at the output times, one lane after the other; after an interruption the others have their start only."""
-    system, method = plan.system, plan.method
-    assert isinstance(system, System)
-    assert isinstance(method, Reference)
-    q = system.coordinates
-    others = (*system.entropies, *system.principle.carried(system))
-    names = (*numbers(q), *(c.dot.name for c in q), *(s.name for s in others))
-    records = np.full((len(start.q), len(plan.times), len(names)), np.nan)
-    codes = np.zeros((len(start.q), STATUS_WIDTH), dtype=np.int64)
-    rows = np.broadcast_to(plan.rows, (len(start.q), plan.rows.shape[1]))
-    with Progress(plan.progress, len(start.q)) as shown:
-        for lane, state in enumerate(start.state):
-            motion = _Motion(system, method, rows[lane : lane + 1])
-            reached, code = motion.solve(state, plan.times, records[lane], held)
-            codes[lane, :2] = code, reached * plan.extent.every if code else plan.extent.steps
+    """The motion at the output times; after an interruption each lane has what it had reached."""
+    assert isinstance(plan.system, System)
+    assert isinstance(plan.method, Reference)
+    lanes = _Lanes(plan.system, plan.method, plan, start)
+    with Progress(plan.progress, len(start.q) * (len(plan.times) - 1)) as shown:
+        lanes.solve(shown, held)
+    return lanes.trajectory(plan)
+
+
+class _Lanes:
+    """All lanes of a run."""
+
+    def __init__(self, system: System, method: Reference, plan: Plan, start: Start):
+        self.system, self.times = system, plan.times
+        self.rtol, self.atol = method.rtol, 0.0 if method.atol is None else method.atol
+        self.stepper = stepper_of(system, method.atol is not None)
+        self.flow = point_map(maps.flow_map(system))
+        count = len(start.q)
+        self.rows = np.ascontiguousarray(np.broadcast_to(plan.rows, (count, plan.rows.shape[1])))
+        self.records = np.full((count, len(self.times), start.state.shape[1]), np.nan)
+        self.records[:, 0] = start.state
+        self.carry, self.status = self.stepper.begin(start.state, self.times[0], self._first_steps(start.state))
+        self._check_start(start.state)
+
+    def _rates(self, t: Array, y: Array) -> tuple[Array, Array]:
+        """Rates, and the status of each lane."""
+        f, codes = self.flow(np.column_stack([y, t]), self.rows)
+        undefined = (codes == 0) & ~np.isfinite(f).all(axis=1)
+        return f, np.where(undefined, int(Status.LEFT_DOMAIN), codes)
+
+    def _first_steps(self, y: Array) -> Array:
+        """First steps, short relative to the time in which velocities change; they may grow tenfold with every step."""
+        t = np.full(len(y), self.times[0])
+        span = float(self.times[-1] - self.times[0])
+        if len(self.times) > 1 and not span > 0:
+            raise StartError(
+                f"t = {self.times[0]:g}: steps as short as these are lost there in rounding. Begin at an earlier time."
+            )
+        with np.errstate(all="ignore"):
+            f, self.begun = self._rates(t, y)
+            masses = np.abs(
+                np.nan_to_num(point_map(maps.inertia_map(self.system))(np.column_stack([y, t]), self.rows)[0])
+            )
+            n = masses.shape[1]
+            first = y.shape[1] - n - len(self.system.entropies) - len(self.system.principle.carried(self.system))
+            moving = slice(first, first + n)
+            speed, change = (np.sqrt((masses * x[:, moving] ** 2).sum(axis=1)) for x in (y, f))
+            changing = np.where((speed > 0) & (change > 0), speed / change, 1e-3 * span)
+            usable = np.isfinite(changing) & (changing > 0)
+            return FIRST * np.minimum(span, np.where(usable, changing, span))
+
+    def _check_start(self, y: Array) -> None:
+        """Lanes that cannot begin end where they are."""
+        finite = np.isfinite(y).all(axis=1) & np.isfinite(self.rows).all(axis=1) & np.isfinite(self.times).all()
+        bounds, t = self.stepper.flow.bounds, np.full((len(y), 1), self.times[0])
+        _, left = point_map(bounds)(np.hstack([y, t, y, t]), self.rows)
+        codes = np.where(left != 0, int(Status.LEFT_DOMAIN), self.begun if len(self.times) > 1 else 0)
+        self.status[:, places.CODE] = np.where(finite, codes, int(Status.NOT_FINITE))
+
+    @property
+    def _going(self) -> Array:
+        going: Array = (self.status[:, places.CODE] == 0) & (self.status[:, places.ROW] < len(self.times))
+        return going
+
+    def solve(self, shown: Progress, held: Interrupts) -> None:
+        """Attempted steps in chunks, until all lanes have ended."""
+        done, look, chunk, halfway = 0, LOOK, LOOK, np.zeros(len(self.carry))
+        while self._going.any():
+            most, began = min(chunk, look - done), clock.monotonic()
+            self.stepper.advance(
+                self.carry, self.rows, self.times, self.records, self.status, most, self.rtol, self.atol
+            )
+            done += most
+            taken = clock.monotonic() - began
+            chunk = max(1, min(4 * chunk, int(most * PATIENCE / max(taken, 1e-6))))
             try:
-                shown.tell(lane + 1)
+                shown.tell(int((self.status[:, places.ROW] - 1).sum()))
             except KeyboardInterrupt:  # raised by a progress function
                 held.end()
-    none = np.full(len(start.q), np.nan)
-    return plan.trajectory(records=records, columns=names, codes=codes, residual=none, carry=records[:, -1].copy())
+            if held.arrived():
+                self.status[self._going, places.CODE] = Status.INTERRUPTED
+            if done == look:
+                halfway, look = self._check_end(halfway, look > LOOK), 2 * look
+        self._look_ahead()
 
+    def _check_end(self, halfway: Array, known: bool) -> Array:
+        """Refuse a motion that would take too many steps; returns how far lanes have come."""
+        t = self.carry[:, 4 * len(self.stepper.flow.state) + places.TIME_AT]
+        gone: Array = t - self.times[0]
+        made = self.status[:, places.STEPS]
+        with np.errstate(all="ignore"):
+            steps = made * (self.times[-1] - t) / gone
+        endless = self._going & (steps > ENDLESS) & (gone <= 4 * halfway)  # else steps still grow: no estimate yet
+        if known and endless.any():
+            lane = int(endless.argmax())
+            raise StartError(
+                f"t = {self.times[0]:g} to {self.times[-1]:g}: the adaptive solution takes steps of about "
+                f"{gone[lane] / made[lane]:.1g}, which makes {steps[lane]:.0e} of them. Give a shorter h, or fewer steps."
+            )
+        return gone
 
-TORN = 1e-4
-"""Largest relative change of a velocity by a projection."""
+    def _look_ahead(self) -> None:
+        """Lanes whose steps became too short have left the domain if the rates are undefined a little ahead."""
+        short = self.status[:, places.CODE] == Status.NO_SOLUTION
+        if not short.any():
+            return
+        n = len(self.stepper.flow.state)
+        y, own = self.carry[:, :n], self.carry[:, 4 * n :]
+        t, longest = own[:, places.TIME_AT], own[:, places.LONGEST_AT]
+        with np.errstate(all="ignore"):
+            f, _ = self._rates(t, y)
+            for ahead in (longest * 10.0**-k for k in range(12)):
+                _, codes = self._rates(t + ahead, y + ahead[:, None] * f)
+                found = short & (self.status[:, places.CODE] == Status.NO_SOLUTION) & (codes != 0)
+                self.status[found, places.CODE] = codes[found]
 
-
-class _Domain:
-    """Whether a motion has left the domain of the model since the last point that was checked."""
-
-    def __init__(self, system: System, rows: Array):
-        self.conditions, self.rows = conditions(system.expressions()), rows
-        terms = [u for c in self.conditions for u in c.terms]
-        self.compiled = point_map(maps.quantity_map(system, {f"term {i}": u for i, u in enumerate(terms)}))
-        self.before: list[Array] | None = None
-
-    def left(self, t: float, y: Array) -> bool:
-        """Check the next point; a step through a place where all terms vanish has left."""
-        if not self.conditions:
-            return False
-        values = self.compiled(np.append(y, t)[None, :], self.rows)[0][0]
-        now = np.split(values, np.cumsum([len(c.terms) for c in self.conditions])[:-1])
-        before, self.before = self.before or now, now
-        pairs = zip(self.conditions, before, now, strict=True)
-        return any(violated(c.kind, a.tolist(), b.tolist()) for c, a, b in pairs)
-
-
-class _Motion:
-    """One lane."""
-
-    def __init__(self, system: System, method: Reference, rows: Array):
-        self.method, self.rows, self.coordinates = method, rows, system.coordinates
-        self.moving = slice(N := len(numbers(self.coordinates)), N + len(self.coordinates))
-        self._compiled, self._masses = point_map(maps.flow_map(system)), point_map(maps.inertia_map(system))
-        self.projection = Projection(system, rows) if system.constraints else None
-        self.domain = _Domain(system, rows)
-
-    def rate(self, t: float, y: Array) -> Array:
-        """The right-hand side: velocities, accelerations, rates of entropies and multipliers."""
-        values, status = self._compiled(np.append(y, t)[None, :], self.rows)
-        if status[0] or not np.isfinite(values).all():
-            raise Left(int(status[0]) or int(Status.LEFT_DOMAIN))
-        rates: Array = values[0]
-        return rates
-
-    def masses(self, t: float, y: Array) -> Array:
-        """|d2L/dv_i^2|."""
-        masses: Array = np.abs(np.nan_to_num(self._masses(np.append(y, t)[None, :], self.rows)[0][0]))
-        return masses
-
-    def kinetic(self, t: float, y: Array, f: Array) -> tuple[Array, Array, Array]:
-        return y[self.moving], f[self.moving], self.masses(t, y)
-
-    def held(self, t: float, y: Array) -> Array:
-        """The state on the constraints."""
-        if self.projection is None:
-            return y
-        place, warm = y[: self.moving.start], y[self.moving.stop :]
-        return np.concatenate([*self.projection.state(t, place, y[self.moving], warm, self.masses(t, y)), warm])
-
-    def _is_torn(self, free: Array, held: Array) -> bool:
-        """Whether the projection changes a velocity by more than tolerances explain: the constraints degenerate nearby."""
-        before, after = free[self.moving], held[self.moving]
-        return bool(np.abs(after - before).max() > max(TORN, 1e3 * self.method.rtol) * np.abs(before).max())
-
-    def solve(self, state: Array, times: Array, out: Array, held: Interrupts) -> tuple[int, Status]:
-        """Fill `out` as far as the solver gets; returns the last valid row and the status."""
-        out[0], row = state, 1
-        if not (np.isfinite(state).all() and np.isfinite(self.rows).all() and np.isfinite(times).all()):
-            return 0, Status.NOT_FINITE
-        if self.domain.left(times[0], state):
-            return 0, Status.LEFT_DOMAIN
-        if len(times) == 1:
-            return 0, Status.CONVERGED
-        tolerance = self.method.rtol, self.method.atol
-        try:
-            walk = Adaptive(
-                self.method.solver, self.rate, times, state, tolerance, self.kinetic, "velocity",
-                lambda sizes: per_number(self.coordinates, sizes),
-            )  # fmt: skip
-            while row < len(times):
-                if held.arrived():
-                    return row - 1, Status.INTERRUPTED
-                if not walk.step():
-                    return row - 1, Status.NO_SOLUTION
-                solver = walk.solver
-                if self.domain.left(solver.t, solver.y):
-                    return row - 1, Status.LEFT_DOMAIN
-                last = solver.status == "finished"
-                until = len(times) if last else int(np.searchsorted(times, solver.t, side="right"))
-                if until > row:
-                    there = solver.dense_output()(times[row:until]).T
-                    for k, y in enumerate(there, start=row):
-                        out[k] = self.held(times[k], y)
-                    row = until
-                if self.projection is not None and not last:
-                    projected = self.held(solver.t, solver.y)
-                    if self._is_torn(solver.y, projected):
-                        return row - 1, Status.SINGULAR
-                    walk.replace(projected)
-        except Left as left:
-            return row - 1, left.status
-        return row - 1, Status.CONVERGED
+    def trajectory(self, plan: Plan) -> Trajectory:
+        """What was computed."""
+        codes = np.zeros((len(self.carry), STATUS_WIDTH), dtype=np.int64)
+        ended, reached = self.status[:, places.CODE], self.status[:, places.ROW] - 1
+        codes[:, 0] = ended
+        codes[:, 1] = np.where(ended != 0, reached * plan.extent.every, plan.extent.steps)
+        none, last = np.full(len(codes), np.nan), self.records[:, -1].copy()
+        return plan.trajectory(
+            records=self.records, columns=self.stepper.flow.state, codes=codes, residual=none, carry=last
+        )

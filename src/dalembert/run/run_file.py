@@ -31,6 +31,7 @@ from ..methods.base import Method
 from ..model import serial
 from ..model.space import numbers
 from ..model.system import System
+from ..waist.stepmap import TIME
 from . import memory
 from .events import Crossing
 from .netcdf import Attribute, File
@@ -62,13 +63,15 @@ ATTRIBUTES = (
     "software", "format", "method_options", "h", "every", "t0", "first_step", "lanes", "model", "model_kind", "columns",
     "parameters", "events", "renewed",
 )  # fmt: skip
-ADDED = ("tolerance", "max_iterations")
-"""Attributes since format 3."""
+ADDED = ("tolerance", "max_iterations", "reductions")
+"""Attributes since format 3; the last only if numbers were kept over all nodes."""
 ARRAYS = (
     "time", "status", "run.status", "run.last_step", "run.iterations", "run.corrections", "run.residual", "run.carry",
-    "run.watched", "run.records",
+    "run.watched", "run.reductions", "run.records",
 )  # fmt: skip
 """The arrays that are read and covered by the checksum."""
+
+OPTIONAL = ("run.status", "run.watched", "run.reductions")
 
 
 def checksum(attributes: Mapping[str, Any], arrays: Mapping[str, Array]) -> str:
@@ -189,7 +192,7 @@ def _arrays(file: File, width: int) -> dict[str, Array]:
     """
     names = {name: "f8" for name in ARRAYS if name in file}
     names.pop("status" if "run.status" in names else "run.status", None)
-    axes = {"run.carry": 2, "run.records": 3, "run.watched": 3}
+    axes = {"run.carry": 2, "run.records": 3, "run.watched": 3, "run.reductions": 2}
     narrow = [name for name in names if name.endswith("status") or name == "run.last_step"]
     need = 8 * sum(math.prod(file.shape(name)) for name in names)
     if need > SMALL and (free := memory.available()) is not None and need > free:
@@ -204,7 +207,7 @@ def _arrays(file: File, width: int) -> dict[str, Array]:
     if "run.residual" in found and "time" not in found and "run.records" not in found:
         found |= {"time": np.zeros(0), "run.records": np.zeros((len(found["run.residual"]), 0, width))}
     for name in ("status", *ARRAYS):
-        if name not in found and name not in ("run.status", "run.watched") and f"run.{name}" not in found:
+        if name not in found and name not in OPTIONAL and f"run.{name}" not in found:
             raise ValueError(f"it has no {name}")
     return found
 
@@ -225,7 +228,9 @@ def _parts(given: Mapping[str, Any], arrays: dict[str, Array]) -> dict[str, Any]
     if not (np.isfinite(time).all() and (np.diff(time) >= 0).all()):
         raise ValueError("its times are not in order")
     real = np.stack(counts[2:], axis=1)
-    if not (np.isfinite(real) & (real >= 0) & (real < MOST_STEPS)).all() or not (counts[1] >= begin).all():
+    going = np.isin(status, (Status.CONVERGED, Status.INTERRUPTED))
+    least = np.where(going, begin, 0)  # others may have ended in the run that was continued
+    if not (np.isfinite(real) & (real >= 0) & (real < MOST_STEPS)).all() or (counts[1] < least).any():
         raise ValueError("its counts of steps and iterations are none")
     if not np.isin(status, list(map(int, Status))).all():
         raise ValueError("it has a status that is none")
@@ -235,7 +240,17 @@ def _parts(given: Mapping[str, Any], arrays: dict[str, Array]) -> dict[str, Any]
     return {
         "records": records, "time": time, "codes": codes, "residual": arrays["run.residual"], "begin": begin,
         "carry": arrays["run.carry"], "watched": arrays.get("run.watched"),
+        "reductions": _reductions(given, arrays.get("run.reductions"), lanes),
     }  # fmt: skip
+
+
+def _reductions(given: Mapping[str, Any], table: Array | None, lanes: int) -> dict[str, Array]:
+    """What was kept over all nodes, by its names."""
+    titles = _json(given, "reductions", list) if "reductions" in given else []
+    width = len(titles) if table is None else table.shape[1]
+    if len({t for t in titles if isinstance(t, str)}) != width or (table is not None and len(table) != lanes):
+        raise ValueError(f"it has {len(titles)} names of reductions and a table of other shape")
+    return {} if table is None else dict(zip(titles, table.T.copy(), strict=True))
 
 
 def _check_steps(given: Mapping[str, Any], time: Array, last: Array) -> None:
@@ -243,7 +258,8 @@ def _check_steps(given: Mapping[str, Any], time: Array, last: Array) -> None:
     h, every, begin = _real(given, "h"), _whole(given, "every", 1), _whole(given, "first_step", 0)
     first = -(-begin // every)
     expected = _real(given, "t0") + h * (every * first)
-    if h <= 0 or not all(math.isclose(t, expected, rel_tol=1e-9, abs_tol=1e-6 * h) for t in time[:1]):
+    own = TIME in _json(given, "columns", list)  # steps of different lengths in time
+    if h <= 0 or not all(own or math.isclose(t, expected, rel_tol=1e-9, abs_tol=1e-6 * h) for t in time[:1]):
         raise ValueError(f"its first record is not at {expected:g}, where step {begin} of {h:g} is")
     if int(last.max()) > every * (first + len(time)):
         raise ValueError("it has fewer records than steps")
@@ -270,7 +286,7 @@ def _own_parts(given: Mapping[str, Any], lanes: int, width: int) -> dict[str, An
 
 def _search(given: Mapping[str, Any]) -> Search:
     """How exactly steps were solved; in files of formats 1 and 2 to rounding error."""
-    if not any(name in given for name in ADDED):
+    if "tolerance" not in given:
         return EXACT
     tolerance = _real(given, "tolerance")
     if not 0 < tolerance <= LOOSEST:
@@ -282,7 +298,7 @@ def _fitted(system: System | DiscreteSystem, parts: dict[str, Any], given: Mappi
     """The run, if everything in it fits its system."""
     if missing := [name for name in _needed(system, parts["columns"]) if name not in parts["columns"]]:
         raise ValueError(f"it has no column {missing[0]}")
-    if parts["method"] is not None and isinstance(system, DiscreteSystem):
+    if parts["method"] is not None and system.discrete is not None:
         raise ValueError("it has a discrete system and a method")
     listed = _json(given, "events", list, LONG_TEXT)
     return Trajectory(
@@ -297,10 +313,11 @@ def _needed(system: System | DiscreteSystem, columns: Collection[str]) -> list[s
     """The columns that a run must have."""
     q = system.coordinates
     rates = [c.dot.name for c in q]
-    moving = rates if rates[0] in columns and isinstance(system, System) else [c.momentum.name for c in q]
+    stated = system.continuous
+    moving = rates if rates[0] in columns and stated is not None else [c.momentum.name for c in q]
     multipliers = [f"multiplier.{a + 1}" for a in range(len(system.constraints))]
-    held = [m.name for m in system.principle.carried(system)] if isinstance(system, System) and moving is rates else []
-    own = multipliers if isinstance(system, DiscreteSystem) else held
+    held = [m.name for m in stated.principle.carried(stated)] if stated is not None and moving is rates else []
+    own = multipliers if stated is None else held
     return [*numbers(q), *(S.name for S in system.entropies), *moving, *own]
 
 
@@ -326,7 +343,8 @@ def _is_number(given: Any) -> bool:
 
 def _crossing(given: Any, system: System | DiscreteSystem, lanes: int) -> Crossing:
     places, moving = set(numbers(system.coordinates)), {q.name for q in system.coordinates}
-    held = {m.name for m in system.principle.carried(system)} if isinstance(system, System) else set()
+    stated = system.continuous
+    held = set() if stated is None else {m.name for m in stated.principle.carried(stated)}
     warm = {S.name for S in system.entropies}
     tables = {"positions": places, "velocities": moving, "entropies": warm, "multipliers": held}
     needed, known = {"name", "time", "lane", "positions", "velocities"}, {f.name for f in fields(Crossing)}

@@ -2,46 +2,58 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
-from sympy import Float
 
 from ..discrete.equations import carried
+from ..discrete.reduction.reduced_system import ReducedDiscreteSystem
 from ..discrete.system import DiscreteSystem
 from ..engine.arguments import Lanes
-from ..engine.kernels import STATUS_WIDTH, carry_width
-from ..engine.machine import Stepper
+from ..engine.kernels import STATUS_WIDTH, carry_width, motion_width
+from ..engine.machine import CPU, Stepper
 from ..engine.run_options import EXACT, Search
 from ..engine.status import Status
-from ..errors import MethodError, ModelError, SimulationError, StartError
+from ..errors import MethodError, StartError
 from ..methods.base import Method
+from ..methods.own_time import OwnTimeMethod
 from ..methods.reference import Reference
 from ..model.bodies.assembly import Assembly
-from ..model.coordinates import Parameter
+from ..model.space import groups
 from ..model.system import System
+from ..numbers import name_of
 from ..theory.motion import state_maps as maps
+from ..theory.reduction.reduced import ReducedSystem
+from .checkpoint import checkpoint_of, in_pieces
 from .event_search import Stretches
 from .events import Event
+from .failures import completed, failure
 from .finite_records import ended_where_not_finite
+from .given_events import own_parameters, read_events, with_numbers
 from .given_start import Start, read_start
 from .interrupts import Interrupts
 from .memory import check_fits
 from .node_checks import checked_nodes, thinned
 from .options import Options, step_size
+from .own_time_runs import counted, one_motion
 from .plan import Plan, check_method
 from .progress import Progress, chunks
+from .reduced_start import of_reduced
+from .reductions import reductions
 from .reference_solution import solve_reference
 from .start import of_momenta, resolve_start
+from .stiff_solution import solve_stiff
 from .trajectory import Trajectory
 from .values import Array, Values, by_name, columns, lanes, parameter_values
-from .velocities import expected_velocities, has_branches, near_columns
+from .velocities import expected_velocities, has_branches, settle_near
 
 
 def simulate(
-    system: System | DiscreteSystem,
+    system: System | DiscreteSystem | ReducedSystem | ReducedDiscreteSystem,
     method: Method | None = None,
     *,
     h: float,
@@ -49,12 +61,16 @@ def simulate(
     until: float | None = None,
     steps: int | None = None,
     parameters: Values | None = None,
-    every: int = 1,
+    every: int | None = None,
+    record: Mapping[Any, str | Sequence[str]] | None = None,
     events: Event | Sequence[Event] = (),
     tolerance: float | None = None,
     max_iterations: int | None = None,
     progress: bool | Callable[[int, int], None] | None = None,
     strict: bool = True,
+    device: str = CPU,
+    checkpoint: str | Path | None = None,
+    checkpoint_every: int | None = None,
 ) -> Trajectory:
     """Compute a motion with step `h` to the time `until` (or for a number of `steps`).
 
@@ -62,7 +78,10 @@ def simulate(
                 {x: 0, x.momentum: 1}, or two positions {x.at(0): 0, x.at(1): 0.1}; {dalembert.time: t0} begins at t0;
                 or an earlier run, which is continued with the same system, method, h and parameters
     parameters: {m: 1, ...}; every parameter needs a value
-    every:      record every `every`-th step
+    every:      record every `every`-th step; by default every step, and with `record` only the first and the last
+    record:     {x: "largest", x**2: ("mean", "smallest"), "energy": "drift"}: numbers kept over all nodes without recording
+                them, in `run.reductions`, so that a run of any length needs memory for its lanes only; "mean" is that over
+                time, "drift" the largest distance from the value at the start
     events:     what happens where expressions cross zero: see `Event`; crossings are in `run.events`
     tolerance:  the relative residual that Newton's method may leave in a step; every equation is measured by the sizes of
                 its own terms, so no unit matters. By default steps are solved to rounding error
@@ -71,28 +90,67 @@ def simulate(
     progress:   True or False shows a bar or not; by default one appears on a terminal if the run is long;
                 or a function called with (steps done, steps in all)
     strict:     raise SimulationError if a lane ends early; the error carries the trajectory. False returns it.
+    device:     "cpu", all cores, and in long runs several lanes at once in the vector registers; "simd", always in vectors,
+                with the same bits; or "cuda", all GPUs of this computer, one thread for each lane
+    checkpoint: a file "run.nc" that has the whole run every `checkpoint_every` steps; if the process is killed at any moment,
+                the same call goes on from there, and the motion is bitwise that of a run without interruption. Or a folder
+                "run.zarr", to which records are written as they come, so that a run of any length needs no memory: what is
+                returned is its last part, and `load` or xarray read the whole
 
-    Arrays in `start` or `parameters` make lanes: one motion for each entry. A discrete system is its own method.
+    Arrays in `start` or `parameters` make lanes: one motion for each entry. A discrete system is its own method. A reduced
+    system starts from its own variables or from a state of the system that was reduced; a reduced discrete system likewise.
     """
+    if isinstance(system, ReducedDiscreteSystem) and not isinstance(start, Trajectory):
+        start = _after_one_step(system, start, parameters, step_size(h))
+    system, start = of_reduced(system, start, parameters, step_size(h))
     system = _system(system, method)
-    asked = Options(step_size(h), until, steps, every, tolerance, max_iterations, progress)
-    watched = _events(events, system, method)
+    kept_numbers = reductions(record, system, method)
+    asked = Options(step_size(h), until, steps, every, tolerance, max_iterations, progress, device, kept_numbers)
+    watched = read_events(events, system, method)
+    piece = partial(_run, system, method, parameters=parameters, events=watched, strict=False)
+    if kept := checkpoint_of(checkpoint, checkpoint_every, method, watched):
+        run = in_pieces(piece, start, asked, kept)
+        return completed(run, failure(run, strict, held := Interrupts()), held)
+    return _run(system, method, start, counted(piece, method, start, asked), parameters, watched, strict)
+
+
+def _run(
+    system: System | DiscreteSystem, method: Method | None, start: Any, asked: Options, parameters: Values | None,
+    events: Sequence[Event], strict: bool,
+) -> Trajectory:  # fmt: skip
+    """The motion from a start, or that which continues an earlier run."""
     if isinstance(start, Trajectory):
-        job = _continued(system, method, start, asked, parameters, watched)
+        job = _continued(system, method, start, asked, parameters, events)
     else:
-        own = _own(watched, system)
+        own = own_parameters(events, system)
         values = parameter_values(parameters, [*system.parameters, *own])
         extra = {p: values.pop(p.name) for p in own}
-        if isinstance(system, System) and method is not None:
-            check_method(system, method)
+        if (stated := system.continuous) is not None and method is not None:
+            check_method(stated, method)
         begun = _start(system, start, values)
+        if isinstance(method, OwnTimeMethod):
+            one_motion(method, begun)
         extent, search = asked.extent(begun.time), _search(asked, method)
-        plan = Plan(system, method, extent, values, begun.lanes, progress, search)
-        job = _fresh(plan, begun, _with_numbers(watched, extra))
+        plan = Plan(
+            system, method, extent, values, begun.lanes, asked.progress, search, asked.place(method), asked.record
+        )
+        job = _fresh(plan, begun, with_numbers(events, extra))
     with Interrupts() as held:
         run = job(held)
         error = failure(run, strict, held)
     return completed(run, error, held)
+
+
+def _after_one_step(system: ReducedDiscreteSystem, start: Any, parameters: Any, h: float) -> Any:
+    """A start of a reduced system; from position and momentum of the original one its first step is made."""
+    given = {name_of(key) for key in start} if hasattr(start, "items") else set()
+    q = system.original.coordinates
+    others = {c.momentum.name for c in q} | {R.name for R in groups(q)} | {v.name for R in groups(q) for v in R.vectors}
+    if given & others - {c.momentum.name for c in system.system.coordinates}:
+        known = {p.name for p in system.original.parameters}
+        values = {k: v for k, v in (parameters or {}).items() if name_of(k) in known}
+        return system.start(simulate(system.original, h=h, steps=1, start=start, parameters=values), parameters, h)
+    return start
 
 
 Job = Callable[[Interrupts], Trajectory]
@@ -137,14 +195,17 @@ def _search(asked: Options, method: Method | None, default: Search = EXACT) -> S
 def _start(system: System | DiscreteSystem, given: Any, values: dict[str, Array]) -> Start:
     if not hasattr(given, "items"):
         raise StartError(f"start: got {given!r}. Expected {{coordinate: number, ...}} or an earlier run.")
-    if isinstance(system, System):
+    if (stated := system.continuous) is not None:
         count = lanes(values)
-        rows = columns(values, [p.name for p in system.parameters], count)
-        return resolve_start(system, given, values, rows)
-    made = system.system
+        rows = columns(values, [p.name for p in stated.parameters], count)
+        return resolve_start(stated, given, values, rows)
+    own = system.discrete
+    assert own is not None
+    made = own.system
     branches = made is None or has_branches(made)
-    pairs = any(getattr(key, "name", str(key)).endswith(".at(1)") for key in given)
-    held = carried(system) if pairs else ()  # momenta determine them
+    ends = {c.at(1).name for c in (*system.coordinates, *system.entropies)}
+    pairs = any(name_of(key) in ends for key in given)
+    held = carried(own) if pairs else ()  # momenta determine them
     begun = read_start(system.coordinates, given, values, 0, "two positions", system.entropies, branches, held)[0]
     if begun.kind == "velocity":
         x = system.coordinates[0]
@@ -163,8 +224,11 @@ def _fresh(plan: Plan, start: Start, events: Sequence[Event]) -> Job:
     if isinstance(plan.method, Reference):
         plan.one_position(start)
         check_fits(plan, len(start.q), start.state.shape[1])
-        return lambda held: _checked_throughout(solve_reference(plan, start, held))
+        solve = solve_stiff if plan.method.solver == "Radau" else solve_reference
+        return lambda held: _checked_throughout(solve(plan, start, held))
     carry = plan.first_carry(plan.stepper(), start, plan.rows)
+    if plan.record:
+        plan.tally.begin(carry, plan.rows, start.time)
     codes = np.zeros((len(carry), STATUS_WIDTH), dtype=np.int64)
     return lambda held: _checked_throughout(_computed(plan, carry, codes, events, None, held))
 
@@ -180,16 +244,15 @@ def _computed(
     """The motion of the lanes whose code is 0, with events if there are any; a continued run passes on their sides."""
     stepper, system = plan.stepper(), plan.system
     check_fits(plan, len(carry), stepper.width)
-    if plan.extent.every > 1 and not events and isinstance(system, System) and has_branches(system):
+    if plan.extent.every > 1 and not events and (stated := system.continuous) and has_branches(stated):
         return thinned(plan, carry, codes, lambda p, x, ended: checked_nodes(_computed(p, x, ended, (), None, held)))
     expected = expected_velocities(stepper.stepmap, system, carry)
     if events:
         run = _with_events(plan, stepper, carry, codes, events, watched, held)
     else:
         run = _advance(plan, stepper, carry, codes, held)
-    if isinstance(system, System) and (near := near_columns(stepper.stepmap, system)):
-        first = run.records[:, 0, near]  # NaN if the first step fails
-        run.records[:, 0, near] = np.where(np.isfinite(first), first, expected)
+    if stated := system.continuous:
+        settle_near(run, stated, expected)
     return run
 
 
@@ -204,20 +267,24 @@ def _advance(plan: Plan, stepper: Stepper, carry: Array, codes: Array, held: Int
         closing = closing and part.end % part.every == 0
         stepper.advance(lanes, records, part, plan.search, row=part.first_row - whole.first_row, closing=closing)
 
-    with Progress(plan.progress, steps) as shown:
+    with Progress(plan.progress, steps) as shown, stepper.kept(lanes):
         try:
-            for at, size in chunks(steps, len(carry), shown):
+            for at, size in chunks(steps, len(carry), shown, stepper.patience):
                 go(at, size, at + size == steps)
                 done = at + size
                 if held.arrived():
                     break
         except KeyboardInterrupt:  # raised by a progress function
             held.end()
+        if done < steps:
+            go(done, 0, True)
     if done < steps:
-        go(done, 0, True)
         codes[codes[:, 0] == 0, 0] = Status.INTERRUPTED
     names = (*stepper.stepmap.state, *stepper.stepmap.outputs)
-    return plan.trajectory(records=records, columns=names, codes=codes, residual=lanes.residual, carry=carry)
+    return plan.trajectory(
+        records=records, columns=names, codes=codes, residual=lanes.residual, carry=carry,
+        reductions=plan.tally.results(carry[:, motion_width(stepper.stepmap) :]) if plan.record else {},
+    )  # fmt: skip
 
 
 def _with_events(
@@ -225,58 +292,28 @@ def _with_events(
     held: Interrupts,
 ) -> Trajectory:  # fmt: skip
     """Run with events, which are searched for in every stretch of nodes."""
-    found = Stretches(plan, stepper, carry, codes, events)
+    width = motion_width(stepper.stepmap)
+    carry, cells = carry[:, :width].copy(), carry[:, width:].copy()
+    plain = replace(plan, record=())
+    found = Stretches(plain, plain.stepper(), carry, codes, events, cells, plan.tally if plan.record else None)
     if watched is not None and watched.shape[2] == len(events):
         found.side, found.since = watched.copy()
     found.advance(held)
     names = (*stepper.stepmap.state, *stepper.stepmap.outputs)
     times, records = found.until_the_last_event()
     run = plan.trajectory(
-        records=records, columns=names, codes=found.codes, residual=found.residual, carry=found.carry,
+        records=records, columns=names, codes=found.codes, residual=found.residual,
+        carry=np.hstack([found.carry, found.cells]), reductions=plan.tally.results(found.cells) if plan.record else {},
         events=tuple(found.crossings), watched=np.stack([found.side, found.since]),
     )  # fmt: skip
     return replace(run, time=times)
-
-
-def _events(given: Any, system: System | DiscreteSystem, method: Method | None) -> tuple[Event, ...]:
-    """The events that were given, one or a list of them, checked."""
-    expected = "Expected a list of events: events=[Event(x - 1), ...]."
-    try:
-        events = (given,) if isinstance(given, Event) else tuple(given)
-    except TypeError:
-        raise ModelError(f"events: got {given!r}. {expected}") from None
-    for event in events:
-        if not isinstance(event, Event):
-            raise ModelError(f"events: {event!r} ({type(event).__name__}) is not an event. {expected}")
-        if isinstance(method, Reference):
-            raise MethodError("Reference() has no events. Use a method with a fixed step, such as Gauss(4).")
-        if not isinstance(system, System):
-            raise MethodError(
-                f"{system.name!r} is a discrete system: it has no velocities between its nodes, and so no events. Simulate "
-                f"the System with a method instead: simulate(system, Midpoint(), ..., events=[...])."
-            )
-        event.check(system)
-    return events
-
-
-def _own(events: Sequence[Event], system: System | DiscreteSystem) -> list[Parameter]:
-    """The parameters that occur in events only."""
-    return sorted({p for e in events for p in e.parameters} - set(system.parameters), key=lambda p: p.name)
-
-
-def _with_numbers(events: Sequence[Event], extra: dict[Parameter, Array]) -> list[Event]:
-    """The events with numbers in place of parameters that occur in events only."""
-    for name, value in extra.items():
-        if value.ndim:
-            raise StartError(f"parameters: {name} occurs in events only, so it is one number, not an array.")
-    return [event.with_values({p: Float(float(v), 17) for p, v in extra.items()}) for event in events]
 
 
 def _continued(
     system: Any, method: Any, earlier: Trajectory, asked: Options, parameters: Values | None, events: Sequence[Event]
 ) -> Job:
     """Continue from the end of an earlier run, bitwise equal to an uninterrupted run; ended lanes stay ended."""
-    own = _own(events, system)
+    own = own_parameters(events, system)
     given = by_name(parameters, [*system.parameters, *own], "parameters")
     kept = {
         "system": system == earlier.system,
@@ -284,12 +321,13 @@ def _continued(
         "h": asked.h == earlier.h,
         "parameters": all(np.array_equal(given[k], v, True) for k, v in earlier.parameters.items() if k in given),
         "tolerance or max_iterations": _search(asked, method, earlier.search) == earlier.search,
+        "record": [r.title for r in asked.record] == list(earlier.reductions),
     }
     if not all(kept.values()):
         changed = ", ".join(name for name, same in kept.items() if not same)
         raise StartError(
-            f"start: a run is continued with its own system, method (not Reference), h, parameters, tolerance and "
-            f"max_iterations; here the {changed} cannot be continued with. "
+            f"start: a run is continued with its own system, method (not Reference), h, parameters, tolerance, "
+            f"max_iterations and record; here the {changed} cannot be continued with. "
             f"To change it, start from a state: {{x: run.x[-1], x.dot: run[x.dot][-1], ...}}."
         )
     going = np.isin(earlier.codes[:, 0], (Status.CONVERGED, Status.INTERRUPTED))
@@ -299,7 +337,9 @@ def _continued(
         raise StartError(_stopped(earlier) if stopped else early)
     begin = int(earlier.codes[going, 1].max())
     values, lanes, extent = dict(earlier.parameters), earlier.lanes, asked.extent(earlier.t0, begin)
-    plan = Plan(system, method, extent, values, lanes, asked.progress, earlier.search)
+    plan = Plan(
+        system, method, extent, values, lanes, asked.progress, earlier.search, asked.place(method), asked.record
+    )
     held, needed = earlier.carry.shape[1], carry_width(plan.stepper().stepmap)
     if held != needed:
         raise StartError(
@@ -307,7 +347,7 @@ def _continued(
             f"computed by an earlier version or by something else. Start from a state."
         )
     numbers = parameter_values({p.name: given[p.name] for p in own if p.name in given}, own)
-    ready = _with_numbers(events, {p: numbers[p.name] for p in own})
+    ready = with_numbers(events, {p: numbers[p.name] for p in own})
     codes = np.zeros_like(earlier.codes)
     codes[:, :2] = np.where(going[:, None], (0, begin), earlier.codes[:, :2])
     ended, carry = codes.copy(), earlier.carry.copy()
@@ -327,67 +367,4 @@ def _stopped(run: Trajectory) -> str:
     return (
         f"start: the earlier run was stopped by an event, so it does not go on by itself. Start from the state there: "
         f"c = run.events[-1]; start={{{x}: c.positions['{x}'], {x}.dot: c.velocities['{x}'], dalembert.time: c.time, ...}}."
-    )
-
-
-def failure(run: Trajectory, strict: bool, held: Interrupts) -> SimulationError | None:
-    """The error that carries a run: if a lane failed, or Ctrl-C was pressed."""
-    stopped = held.arrived()
-    if not run.ok and (strict or stopped):
-        return SimulationError(_failure(run), run)
-    return _complete(run) if stopped else None
-
-
-def completed(run: Trajectory, error: SimulationError | None, held: Interrupts) -> Trajectory:
-    """The run, unless there is an error; Ctrl-C is not held back any more."""
-    if error is None and held.arrived():
-        error = _complete(run)
-    if error is not None:
-        raise error
-    return run
-
-
-def _complete(run: Trajectory) -> SimulationError:
-    told = "interrupted after the last step. The run is complete: it is the `trajectory` of this error."
-    return SimulationError(f"{run.system.name}: {told}", run)
-
-
-_EXISTENCE = "`dalembert.existence(error.trajectory)` says whether there is a next step at all."
-_REMEDY = {
-    Status.EVENTS_ACCUMULATE: "Let the event stop the motion, or make the action lose less.",
-    Status.INTERRUPTED: "Continue with start=error.trajectory.",
-    Status.SINGULAR: "Check that masses are positive and that constraints are independent at this state; "
-    "`dalembert.regularity(error.trajectory)` says more.",
-    Status.NO_SOLUTION: "Try a smaller h; if it fails at the same time, look at the state there: the motion may end. "
-    + _EXISTENCE,
-    Status.OTHER_BRANCH: "Try a smaller h: the step is too long to tell which solution continues the motion.",
-    Status.LEFT_DOMAIN: "Try a smaller h; if it fails at the same time, the motion runs into a singularity there.",
-    Status.NOT_FINITE: "Check the start and the parameters for NaN or infinity; if they are numbers, try a smaller h.",
-}
-
-
-def _failure(run: Trajectory) -> str:
-    failed = np.flatnonzero(~np.isin(run.codes[:, 0], (Status.CONVERGED, Status.EVENT)))
-    lane = int(failed[np.argmin(run.codes[failed, 1])])
-    status, last = Status(int(run.codes[lane, 0])), int(run.codes[lane, 1])
-    who = "" if run.lanes is None else f"{len(failed)} of {run.lanes} lanes ended early; lane {lane}: "
-    known = np.isfinite(run.residual[lane]) and status is not Status.NOT_FINITE
-    size = f" (relative residual {run.residual[lane]:.3g})" if known else ""
-    instead = "" if status is Status.INTERRUPTED else "; strict=False returns it instead"
-    began = run.t0 + last * run.h
-    remedy = _REMEDY.get(status, "")
-    if status is Status.INTERRUPTED and (run.method is None or run.method.adaptive) and isinstance(run.system, System):
-        remedy = "An adaptive method is not continued: start from a state, or compute the run again."
-    within = [c for c in run.events if c.lane == lane and c.time > began]
-    if status is Status.OFF_CONSTRAINTS and isinstance(run.system, System):  # only its events act
-        forms = ", ".join(f"{c.expression} = 0" for c in run.system.constraints)
-        remedy = (
-            f"After the action of event {within[-1].name!r} at t = {within[-1].time:g} the state does not satisfy {forms}, "
-            f"and these do not determine the velocities that it leaves out. Let the action change more of the state."
-        )
-    elif within and status is not Status.EVENTS_ACCUMULATE:  # without actions a step fails before the event search
-        remedy = f"The event {within[-1].name!r} at t = {within[-1].time:g} came before: look at what it changes."
-    return (
-        f"{run.system.name}: {who}step {last + 1} from t = {began:g}: {status.sentence}{size}. "
-        f"{remedy} Everything before is in the `trajectory` of this error{instead}."
     )

@@ -43,7 +43,10 @@ def doubtful(run: Trajectory, system: System, project: bool) -> Array:
         return np.zeros((lanes, 0), dtype=bool)
     if run.every > 1 or times < 4 or run.changes:
         return np.ones((lanes, times), dtype=bool)
-    return _between(determinants(run, system, project), _pairs(times), times)
+    key = f"doubtful {project}"
+    if key not in run._cache:
+        run._cache[key] = _between(determinants(run, system, project), _pairs(times), times)
+    return run._cache[key]
 
 
 def is_even(run: Trajectory, system: System) -> Array:

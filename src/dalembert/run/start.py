@@ -10,11 +10,11 @@ from ..discrete.equations import carried, interior_residual, interior_unknowns, 
 from ..discrete.flow import beginnings
 from ..discrete.system import DiscreteSystem
 from ..errors import StartError
-from ..model.coordinates import step, time
-from ..model.group import Group
-from ..model.space import by_direction, factors, moved_numbers
+from ..model.coordinates import Direction, step, time
+from ..model.group_coordinate import GroupCoordinate
+from ..model.space import by_direction, factors, groups, in_numbers, moved_numbers
 from ..model.system import System
-from ..symbolic import fast, free_names, magnitude, substitute
+from ..symbolic import Fast, fast, free_names, magnitude, substitute
 from ..theory.motion import state_maps as maps
 from ..waist.stepmap import Block, pointwise
 from .given_start import Start, read_start
@@ -247,16 +247,34 @@ def _said(system: System, held: Array) -> list[tuple[str, str]]:
     for f in factors(system.coordinates):
         part = held[at : at + len(f.numbers)]
         at += len(f.numbers)
-        matrix = f.shown(part).tolist() if isinstance(f, Group) else None
+        matrix = f.shown(part).tolist() if isinstance(f, GroupCoordinate) else None
         found.append((f.name, f"{part[0]:.10g}" if matrix is None else str(matrix)))
     return found
 
 
+def _on_ends(system: DiscreteSystem) -> list[Fast]:
+    """The constraints of a step that involve its end alone, at its beginning, in the numbers of that position.
+
+    On a group a displacement involves both ends, and its constraints contain one; holonomic ones are told by the system.
+    """
+    q, made = system.coordinates, system.system
+    if made is None or not groups(q):
+        own = {c.at(0).name for c in q}
+        pairs = zip(system.constraints, beginnings(system), strict=True)
+        return [here for there, here in pairs if not free_names([there]) & own]
+    still = {c.at(1): 0 if isinstance(c, Direction) else c.at(0) for c in q} | {time: fast(time) - fast(step)}
+    at_end = [c.is_holonomic for c in made.constraints]
+    return [in_numbers(substitute(chi, still), q) for chi, end in zip(system.constraints, at_end, strict=True) if end]
+
+
 def check_first_node(system: DiscreteSystem, start: Start, rows: Array, h: float) -> None:
     """Constraints that a step imposes on its end alone, as holonomic ones, hold at every node: at the first one too."""
-    first, names = [c.at(0).name for c in system.coordinates], [p.name for p in system.parameters]
-    pairs = zip(system.constraints, beginnings(system), strict=True)
-    chi = [here for there, here in pairs if not free_names([there]) & set(first)]
+    names = [p.name for p in system.parameters]
+    held = [
+        f.numbers if isinstance(f, GroupCoordinate) else (f.coordinate.at(0).name,) for f in factors(system.coordinates)
+    ]
+    first = [name for row in held for name in row]
+    chi = _on_ends(system)
     if not chi:
         return
     outputs = {str(k): e for k, e in enumerate([*chi, *map(maps.terms_size, chi), *map(magnitude, chi)])}

@@ -12,25 +12,59 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sympy import Symbol
 
-from ..discrete.system import DiscreteSystem
 from ..engine.status import Status
 from ..errors import ModelError, ModelWarning
 from ..model import checks
-from ..model.coordinates import multiplier, time
-from ..model.group import Entry, Group
+from ..model.coordinates import Parameter, multiplier, time
+from ..model.group_coordinate import Components, Entry, GroupCoordinate
 from ..model.space import factors, position_symbols
 from ..model.system import System
+from ..model.unit_vector import UnitVector
 from ..theory.motion import state_maps as maps
+from .events import Crossings
 from .recorded_run import RecordedRun
 from .values import Array
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import pandas
     import xarray
     from matplotlib.figure import Figure
+
+    from ..analysis.motions.force_report import ForceReport
+    from ..model.bodies.assembly import Assembly
+    from ..model.bodies.joints import Clamp, Contact
 
 
 POINTS = 1_000_000
 """Approximate number of points to which a map is applied in one call."""
+
+
+def known_quantity(system: System, expression: Any, role: str) -> Any:
+    """An expression in coordinates, velocities, entropies, parameters and time of a system, with exact numbers."""
+    import symengine
+
+    places = position_symbols(system.coordinates)
+    known = {*places, *system.velocities, *system.entropies, *system.parameters, *system.principle.carried(system)}
+    if isinstance(expression, str):
+        if expression not in {time.name, *(s.name for s in known)}:
+            call = "run.quantity({})" if role == "quantity" else f"{role}(..., {{}})"
+            raise ModelError(
+                f"{role}: got the text {expression!r}. Expected an expression, without quotes: "
+                f"{call.format(expression)}; in quotes, only the name of a symbol, such as "
+                f"{places[0].name!r}."
+            )
+    elif not isinstance(expression, symengine.Basic):  # these come from the library itself
+        expression = checks.symbols(checks.expression(expression, role), known, role)
+        others = {s for s in expression.free_symbols if isinstance(s, Parameter)} - set(system.parameters)
+        if others:
+            names = ", ".join(p.name for p in system.parameters) or "none"
+            raise ModelError(
+                f"{role}: {min(map(str, others))} is not a parameter of {system.name!r}, so it has no value here. Its "
+                f"parameters are: {names}. Write a number in its place."
+            )
+    return expression
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,30 +81,19 @@ class Trajectory(RecordedRun):
 
     def __post_init__(self) -> None:
         names = {q.owner for q in (*self.system.coordinates, *self.system.entropies)}
+        object.__setattr__(self, "events", Crossings(self.events))
         object.__setattr__(self, "_shared", frozenset(n for n in names if n in self.__dict__ or hasattr(type(self), n)))
 
     def _stated(self, lacking: str) -> System:
         """The system, if it was stated in continuous time; a discrete one lacks the requested quantity."""
-        if isinstance(self.system, DiscreteSystem):
+        if (system := self.system.continuous) is None:
             raise ModelError(f"a discrete system {lacking}.")
-        return self.system
+        return system
 
     def quantity(self, expression: Any) -> Array:
         """Any expression in coordinates, velocities, parameters and time, along the motion."""
-        import symengine
-
         system = self._stated("has no velocities; compute from its positions and momenta instead")
-        places = position_symbols(system.coordinates)
-        known = {*places, *system.velocities, *system.entropies, *system.parameters, *system.principle.carried(system)}
-        if isinstance(expression, str):
-            if expression not in {time.name, *(s.name for s in known)}:
-                raise ModelError(
-                    f"quantity: got the text {expression!r}. Expected an expression, without quotes: "
-                    f"run.quantity({expression}); in quotes, only the name of a symbol, such as "
-                    f"{places[0].name!r}."
-                )
-        elif not isinstance(expression, symengine.Basic):  # these come from the library itself
-            expression = checks.symbols(checks.expression(expression, "quantity"), known, "quantity")
+        expression = known_quantity(system, expression, "quantity")
         table = self.at_points(maps.quantity_map(system, {"quantity": expression}), self.table("velocity"))
         moving = np.isfinite(self.table("position")).all(axis=-1)  # a branch may be defined where there is no motion
         return self.by_lane(np.where(moving, table[..., 0], np.nan))
@@ -93,6 +116,16 @@ class Trajectory(RecordedRun):
         table = self.at_points(maps.jacobi_map(system), self.table("velocity"))[..., 0]
         return self.by_lane(np.where(np.isfinite(self.table("position")).all(axis=-1), table, np.nan))
 
+    @cached_property
+    def _accelerations(self) -> Array:
+        """The accelerations that the equations of motion give at the nodes: (lanes, times, coordinates)."""
+        system = self._stated("given by its discrete Lagrangian alone has no accelerations")
+        motion = maps.motion_map(system)
+        accelerations = motion.columns(q.ddot for q in system.coordinates)
+        table = self.at_points(motion, self.table("velocity"))[..., accelerations]
+        moving = np.asarray(np.isfinite(self.table("position")).all(axis=-1, keepdims=True))
+        return np.where(moving, table, np.nan)
+
     @property
     def temperatures(self) -> Array:
         """The temperatures along the motion, last axis: one per entropy."""
@@ -108,6 +141,18 @@ class Trajectory(RecordedRun):
         """
         return self.by_lane(self.table("multiplier"))
 
+    def forces(self, assembly: Assembly | None = None, joints: Sequence[Contact | Clamp] = ()) -> ForceReport:
+        """Every force along the motion: `run.forces()["reaction 1"]` has components, power and work as arrays.
+
+        assembly:  the assembly whose system this is: its loads, in place of the potential and the forces by coordinate
+        joints:    with an assembly, all its reactions, as for `assembly.newton_euler`: Contact(rod, O, name="hinge")
+
+        Work is the integral of the power through the recorded nodes: record often enough to see how it changes.
+        """
+        from ..analysis.motions.force_report import force_report
+
+        return force_report(self, assembly, joints)
+
     @property
     def step_residuals(self) -> Array | None:
         """The discrete constraints on the step that begins at each node, last axis; None if the method has none."""
@@ -116,27 +161,36 @@ class Trajectory(RecordedRun):
 
     def __getitem__(self, key: Any) -> Array:
         """An array over time by symbol or name; `run[R]` are matrices and `run[R.omega]` vectors, on further axes."""
+        if isinstance(key, Components):
+            key = key.name
         if isinstance(key, tuple) and key and all(isinstance(s, Symbol) for s in key):
             return np.stack([self[s] for s in key], axis=-1)
-        name = key.name if isinstance(key, Symbol | Group) else key
+        name = key.name if isinstance(key, Symbol | GroupCoordinate) else key
         if name == time.name:
             return self.time
         at = 0
         for f in factors(self.system.coordinates):
             held = self.table("position")[..., at : at + len(f.numbers)]
             at += len(f.numbers)
-            for vector in f.vectors if isinstance(f, Group) else ():
+            for vector in f.vectors if isinstance(f, GroupCoordinate) else ():
                 if name == vector.name:
                     return self[tuple(vector)]
+            if isinstance(f, UnitVector) and name in (
+                told := {v.name: c for v, c in zip(f.spatial, f.vectors, strict=True)}
+            ):
+                inside = np.stack([self[s] for s in told[name]], axis=-1)
+                return f.shown_spatial(self.by_lane(held), inside)
             if name == f.name:
-                return self.by_lane(f.shown(held) if isinstance(f, Group) else held[..., 0])
-            if isinstance(f, Group) and isinstance(key, Entry) and key in f.entries:
-                return self.by_lane(f.shown(held)[..., *divmod(f.entries.index(key), f.size)])
+                return self.by_lane(f.shown(held) if isinstance(f, GroupCoordinate) else held[..., 0])
+            if isinstance(f, GroupCoordinate) and isinstance(key, Entry) and key in f.entries:
+                return self.by_lane(f.entry(held, key))
         for i, q in enumerate(self.system.coordinates):
             if name == q.dot.name:
                 return self.by_lane(self.table("velocity")[..., i])
             if name == q.momentum.name:
                 return self.by_lane(self.table("momentum")[..., i])
+            if name == q.ddot.name:
+                return self.by_lane(self._accelerations[..., i])
         for i, S in enumerate(self.system.entropies):
             if name == S.name:
                 return self.by_lane(self.table("entropy")[..., i])
@@ -144,7 +198,7 @@ class Trajectory(RecordedRun):
             if name == multiplier(a + 1).name:
                 return self.multipliers[..., a]
         names = ", ".join(f.name for f in factors(self.system.coordinates))
-        raise KeyError(f"{name}: this run has {names}, their .dot and .momentum, and the multipliers.")
+        raise KeyError(f"{name}: this run has {names}, their .dot, .ddot and .momentum, and the multipliers.")
 
     def __getattribute__(self, name: str) -> Any:
         if name in object.__getattribute__(self, "__dict__").get("_shared", ()) and _is_asked_from_outside():
@@ -172,16 +226,57 @@ class Trajectory(RecordedRun):
         return to_dataset(self)
 
     def save(self, path: str | Path) -> Path:
-        """Save to a NetCDF file; `dalembert.load` reads it back."""
-        from .storage import save
+        """Save to a NetCDF file "run.nc" or a Zarr folder "run.zarr", which `dalembert.load` reads, or a table "run.csv"."""
+        from .save_and_load import save
 
         return save(self, path)
 
-    def plot(self, path: str | Path | None = None) -> Figure:
-        """A figure of the motion; saved if a path is given."""
+    def to_pandas(self) -> pandas.DataFrame:
+        """A pandas DataFrame with one row per time, or per lane and time, and one column for each number."""
+        from .run_table import to_pandas
+
+        return to_pandas(self)
+
+    def plot(self, what: Any = None, path: str | Path | None = None, **options: Any) -> Figure:
+        """A figure of the motion: `what` is "energy", "path", an expression, or a list of such; see `plots.plot`."""
         from ..draw.plots import plot
 
-        return plot(self, path)
+        return plot(self, what, path, **options)
+
+    def animate(self, path: str | Path, **options: Any) -> Path:
+        """Write a moving picture: x.html is the player, x.gif and x.mp4 are films.
+
+        beside:   a run of the same system, or several, drawn side by side: another method from the same start
+        graph:    the expressions of the curves; by default the energy and the coordinates
+        live:     whether the page can compute the motion anew (sliders, methods); methods=[...] are those it has
+        lang:     "en" or "es"
+        frames:   how many records to keep, 10,001 if they are more
+        seconds:  how long a film is
+        """
+        from ..draw.animate import animate
+
+        return animate(self, path, **options)
+
+    def report(self, path: str | Path, **options: Any) -> Path:
+        """Write a report: one page with statement, player, equations, integrals, method, figures, audit and code.
+
+        lang:        "en" or "es"
+        live:        whether the player can compute the motion anew; methods=[...] are those it has
+        beside:      runs that are drawn beside this one
+        invariants:  {name: expression}, for the audit
+        box:         where equilibria are looked for, as in `equilibria`
+        seconds:     how long each search (integrals, equilibria, constraints) may take
+        about:       a text that stands under the title
+        """
+        from ..report.write_report import run_report
+
+        return run_report(self, path, **options)
+
+    def _repr_html_(self) -> str | None:
+        """The player in a notebook; None for a run without steps, which is shown as text."""
+        from ..draw.animate import shown_in_notebook
+
+        return shown_in_notebook(self) if len(self) > 1 else None
 
     def __repr__(self) -> str:
         count = "" if self.lanes is None else f"{self.lanes} lanes, "

@@ -47,7 +47,7 @@ def exact_values(given: Values | None, names: Iterable[str]) -> dict[str, Any]:
     Numbers of NumPy are results of a computation; they are taken as binary numbers, and not listed here.
     """
     wanted = set(names)
-    found = {getattr(key, "name", str(key)): _typed(value) for key, value in (given or {}).items()}
+    found = {numbers.name_of(key): _typed(value) for key, value in (given or {}).items()}
     return {name: value for name, value in found.items() if name in wanted and value is not None}
 
 
@@ -82,7 +82,10 @@ def lanes(*groups: Mapping[str, Array]) -> int | None:
 def columns(found: Mapping[str, Array], names: Sequence[str], lanes: int | None) -> Array:
     """The values of some names as columns, one row per lane."""
     rows = 1 if lanes is None else lanes
-    return np.stack([np.broadcast_to(found[n], rows) for n in names], axis=1) if names else np.zeros((rows, 0))
+    table = np.empty((rows, len(names)))
+    for k, name in enumerate(names):
+        table[:, k] = found[name]
+    return table
 
 
 def parameter_values(given: Values | None, known: Sequence[Symbol]) -> dict[str, Array]:

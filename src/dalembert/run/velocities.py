@@ -24,6 +24,7 @@ from .values import Array, point_map
 
 if TYPE_CHECKING:
     from .recorded_run import RecordedRun
+    from .trajectory import Trajectory
 
 NEAR = "near"
 """`x.near` is recorded with a node: a velocity of the step that begins there."""
@@ -79,6 +80,38 @@ def expected_velocities(stepmap: StepMap, system: System | DiscreteSystem, carry
     at = len(stepmap.state) + len(stepmap.summed)
     first = _first_velocities(stepmap, system, stepmap.sought)
     return np.stack([carry[:, at + j] if j is not None else np.full(len(carry), np.nan) for j in first], axis=1)
+
+
+def settle_near(run: Trajectory, system: System, expected: Array) -> None:
+    """Set the near velocities of a run. A step may cross a fold: then that of the step before is near its first node.
+
+    `expected` are the velocities before the first node; a step that failed has none of its own.
+    """
+    names = near_names(system)
+    if not set(names) <= set(run.columns):
+        return
+    at = [run.columns.index(name) for name in names]
+    project = bool(system.constraints) and (run.method is None or run.method.impulsive)
+    for lane, row in enumerate(run.parameter_rows[:, None, :]):
+        near = run.records[lane][:, at]
+        near[0] = np.where(np.isfinite(near[0]), near[0], expected[lane])
+        before = np.vstack([expected[[lane]], near[:-1]])
+        tables = (run.table("position")[lane], run.carried_momenta[lane], run.table("entropy")[lane], run.time[:, None])
+        search = Search(system, np.column_stack(tables), row, project)
+        other = differ(search.sides(before), search.sides(near))
+        other[after_changes(run, lane)] = False
+        run.records[lane][:, at] = np.where(other[:, None], before, near)
+
+
+def after_changes(run: RecordedRun, lane: int) -> list[int]:
+    """Nodes before which an event changed the state of a lane, and the nodes after these."""
+    first = [int(np.searchsorted(run.time, c.time)) for c in run.events if c.lane == lane and c.changed]
+    return [k for j in first for k in (j, j + 1) if k < len(run.time)]
+
+
+def differ(one: Array, two: Array) -> Array:
+    """Which sides are different, where both are known."""
+    return np.asarray((one != two) & (one != 0) & (two != 0))
 
 
 def velocities(system: System, points: Array, rows: Array, project: bool, near: Array | None = None) -> Array:
@@ -142,9 +175,12 @@ class Search:
         self.system, self.points, self.project = system, points, project
         self.rows = np.broadcast_to(rows, (len(points), rows.shape[1]))
         block = maps.legendre_block(system, project)
-        self.size = len(block.unknowns)
+        self.n, self.size = len(system.coordinates), len(block.unknowns)
         self.places = np.array(list(block.partials), dtype=int).reshape(-1, 2).T
-        self._compiled = point_map(maps.legendre_map(system, project))
+        self._compiled, self._groups = (
+            point_map(maps.legendre_map(system, project)),
+            maps.legendre_groups(system, project),
+        )
 
     def at(self, which: Array) -> Search:
         """The search at some of the points."""
@@ -152,18 +188,17 @@ class Search:
 
     def look(self, which: Array, z: Array) -> tuple[Array, Array, Array]:
         """Residuals, sizes of their terms and Jacobians at unknowns z of some of the points."""
-        n = self.size
-        table = self._compiled(np.column_stack([self.points[which], z]), self.rows[which])[0]
-        matrix = np.zeros((len(table), n, n))
-        matrix[:, self.places[0], self.places[1]] = table[:, 2 * n :]
-        return table[:, :n], table[:, n : 2 * n], matrix
+        table, of = self._compiled(np.column_stack([self.points[which], z]), self.rows[which])[0], self._groups.of
+        matrix = np.zeros((len(table), self.size, self.size))
+        matrix[:, self.places[0], self.places[1]] = of(table, "slope")
+        return of(table, "residual"), of(table, "size"), matrix
 
     def from_velocities(self, near: Array, size: Array | float = 0.0) -> Array:
         """The velocities on the branches of those given; NaN where there are none. A velocity that tends to zero is set
         to zero where it is rounding relative to `size`.
         """
-        n = len(self.system.coordinates)
-        z = np.column_stack([near, np.zeros((len(near), self.size - n))])
+        n = self.n
+        z = self._unknowns(near)
         unit = np.concatenate([np.broadcast_to(size, n), np.zeros(self.size - n)])
         going, found = np.arange(len(z)), np.zeros(len(z), dtype=bool)
         z, side = self._off_folds(z, unit)
@@ -182,16 +217,24 @@ class Search:
                 break
         return np.where(found[:, None], z[:, :n], np.nan)
 
+    def _unknowns(self, v: Array) -> Array:
+        """Velocities and, for want of others, multipliers that are zero."""
+        return np.column_stack([v, np.zeros((len(v), self.size - self.n))])
+
+    def sides(self, v: Array) -> Array:
+        """The pieces between folds in which velocities are, one row for each point."""
+        return sides(self.look(np.arange(len(v)), self._unknowns(v))[2], self.n)
+
     def _off_folds(self, z: Array, unit: Array) -> tuple[Array, Array]:
         """The side of the folds of every point; a point on a fold is moved off it."""
         everywhere = np.arange(len(z))
         r, size, J = self.look(everywhere, z)
-        side = sides(J)
+        side = sides(J, self.n)
         on = (side == 0) & (relative_residual(r, size) > ENOUGH)
         if on.any():
             moved = z.copy()
             moved[on] += 1e-3 * np.where(unit > 0, unit, 1.0) * np.where(r[on] < 0, -1.0, 1.0)
-            z, side = moved, np.where(on, sides(self.look(everywhere, moved)[2]), side)
+            z, side = moved, np.where(on, sides(self.look(everywhere, moved)[2], self.n), side)
         return z, side
 
     def _fraction(self, going: Array, z: Array, d: Array, side: Array, r: Array, size: Array) -> Array:
@@ -207,7 +250,8 @@ class Search:
             for part in BETWEEN:
                 there, _, J = self.look(going[k], z[k] + (part * fraction[k])[:, None] * d[k])
                 good &= np.isfinite(J).all(axis=(1, 2)) & np.isfinite(there).all(axis=1)
-                good &= (side[k] == 0) | (sides(J) == side[k]) | (sides(J) == 0)
+                here = sides(J, self.n)
+                good &= (side[k] == 0) | (here == side[k]) | (here == 0)
             good &= (_weighted(there, size[k]) < before[k]) | (before[k] <= ENOUGH)
             open_[k[good]] = False
             fraction[k[~good]] /= 2
@@ -235,11 +279,26 @@ def _equilibrated(J: Array) -> tuple[Array, Array, Array]:
     return J / row / column, row[:, :, 0], column[:, 0, :]
 
 
-def sides(J: Array) -> Array:
-    """The sign of the determinant; 0 where it is rounding or undefined."""
+def sides(J: Array, n: int) -> Array:
+    """A number of the piece, between folds, in which each matrix is; 0 where its determinant is rounding or undefined.
+
+    The first n unknowns are velocities. The determinant changes its sign at a fold, but not where two velocities reach theirs
+    together. Of a symmetric matrix, as constraints with their own reactions have it, negative eigenvalues are counted too.
+    """
     scaled = np.nan_to_num(_equilibrated(J)[0], nan=0.0, posinf=0.0, neginf=0.0)
     value = np.linalg.det(scaled)
-    return np.where(np.abs(value) > 1e-14 * J.shape[1], np.sign(value), 0.0)
+    side = np.where(np.abs(value) > 1e-14 * J.shape[1], np.sign(value), 0.0)
+    if J.shape[1] == 1:
+        return side
+    whole = np.nan_to_num(J, nan=0.0, posinf=0.0, neginf=0.0)
+    whole[:, n:] *= -1
+    for _ in range(3):  # congruent matrices have as many negative eigenvalues
+        size = np.sqrt(np.abs(whole).max(axis=2))
+        size = np.where(size > 0, size, 1.0)
+        whole = whole / size[:, :, None] / size[:, None, :]
+    symmetric = np.abs(whole - whole.transpose(0, 2, 1)).max(axis=(1, 2), initial=0.0) <= 1e-9
+    negative = (np.linalg.eigvalsh(whole) < 0).sum(axis=1)
+    return np.where(symmetric, side * (1 + negative), side)
 
 
 def _newton_steps(J: Array, r: Array, size: Array) -> Array:

@@ -14,7 +14,7 @@ from sympy.simplify.fu import TR10i
 
 from ..decide.budget import Budget, BudgetSpentError
 from ..decide.zero import vanishes
-from ..symbolic import Fast, fast, slow
+from ..symbolic import Fast, fast, gradient, slow, substitute
 
 LONG = 2000
 """Expressions of more operations than this are left as they are: they are unreadable."""
@@ -206,8 +206,16 @@ def _fraction_free(joined: Any, n: int) -> list[Expr]:
     has no factor in common with the numerators, as a rule, but powers of symbols; so others are looked for at the end, where
     that is short.
     """
-    above, below = joined[:, :n].solve_den(joined[:, n:], method="charpoly")
-    ring, found = joined.domain, []
+    from sympy.polys.matrices.exceptions import DMNonInvertibleMatrixError
+
+    matrix, above = joined[:, :n], joined[:, n:]
+    *coefficients, last = matrix.charpoly()
+    if not last:
+        raise DMNonInvertibleMatrixError
+    # Cayley and Hamilton: matrix times (matrix^(n-1) + c_1 matrix^(n-2) + ...) is -last
+    for c in coefficients[1:]:
+        above = matrix * above + c * joined[:, n:] if c else matrix * above
+    ring, below, found = joined.domain, -last, []
     for e in above.to_list_flat():
         least = tuple(map(min, zip(*e.itermonoms(), *below.itermonoms(), strict=True)))
         num, den = (p.quo_term((least, ring.domain.one)) for p in (e, below))
@@ -251,3 +259,20 @@ def roots(equation: Expr, z: Symbol, budget: Budget) -> list[Expr]:
         return [tidy(-c / b, budget)]
     root = sympy.sqrt(sympy.expand(b**2 - 4 * a * c))
     return [tidy((-b + sign * root) / (2 * a), budget) for sign in (1, -1)]
+
+
+def by_powers(expression: Any, variables: Sequence[Any]) -> Expr:
+    """An expression by powers of some variables with tidy coefficients, if it is quadratic in them; else tidy as a whole."""
+    given = sympy.sympify(expression)
+    e, own = fast(given), sorted(given.free_symbols | set(variables), key=str)
+
+    def coefficient(part: Fast) -> Expr:
+        return tidy(slow(substitute(part, dict.fromkeys(variables, 0)), own))
+
+    slopes = gradient(e, variables)
+    found = [coefficient(e), *(coefficient(d) * v for d, v in zip(slopes, variables, strict=True))]
+    for i, (d, v) in enumerate(zip(slopes, variables, strict=True)):
+        second = zip(gradient(d, variables[i:]), variables[i:], strict=True)
+        found += [coefficient(c) * v * w / (2 if v == w else 1) for c, w in second]
+    short = sympy.Add(*found)
+    return short if vanishes(short - given) else tidy(given)

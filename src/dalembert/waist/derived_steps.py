@@ -88,6 +88,52 @@ def clocked(step: StepMap) -> StepMap:
     return replace(step, state=(*step.state, TIME), update=(*step.update, fast(TIME) + fast(STEP)))
 
 
+FRACTION = "step.fraction"
+"""The state variable that says which fraction of h a step of any length takes."""
+
+
+def of_any_length(step: StepMap) -> StepMap:
+    """The step whose fraction of h and time are state variables: lanes may take steps of different lengths.
+
+    Its tangent (`variational`) has the derivatives by the length of the step and by the time at which it begins.
+    """
+    part = {STEP: fast(FRACTION) * fast(STEP)}
+    blocks = []
+    for b in step.blocks:
+        assert isinstance(b, Block), f"{step.name}: a step with matrix blocks is derived from another one"
+        guess = tuple(substitute(g, part) for g in b.guess)
+        blocks.append(Block(b.unknowns, tuple(substitute(r, part) for r in b.residual), guess))
+    update = (*(substitute(u, part) for u in step.update), fast(FRACTION), fast(TIME) + part[STEP])
+    return replace(
+        step,
+        name=f"{step.name}, of any length",
+        state=(*step.state, FRACTION, TIME),
+        blocks=tuple(blocks),
+        update=update,
+        outputs={name: substitute(e, part) for name, e in step.outputs.items()},
+        guards=tuple(
+            replace(g, places=tuple(tuple(substitute(u, part) for u in p) for p in g.places)) for g in step.guards
+        ),
+    )
+
+
+def with_parameters(step: StepMap, names: Sequence[str]) -> StepMap:
+    """The step with some of its parameters as state variables that it keeps: its tangent has the derivatives by them."""
+    rest = tuple(p for p in step.parameters if p not in names)
+    return replace(step, state=(*step.state, *names), parameters=rest, update=(*step.update, *map(fast, names)))
+
+
+def with_outputs(step: StepMap) -> StepMap:
+    """A map whose outputs are state variables too, called `x.after`: its tangent has their derivatives."""
+    state, update = (*step.state, *map(after_name, step.outputs)), (*step.update, *step.outputs.values())
+    return replace(step, state=state, update=update, outputs={})
+
+
+def after_name(output: str) -> str:
+    """The name of an output that is a state variable."""
+    return f"{output}.after"
+
+
 def change_names(names: Sequence[str]) -> tuple[str, ...]:
     """The names of the unknowns of `backward` that belong to state variables: their rates of change over the step."""
     return tuple(f"{name}.change" for name in names)

@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal, NamedTuple
+from itertools import accumulate
+from typing import Any, Literal, NamedTuple
 
 Role = Literal["position", "velocity", "momentum", "entropy", "rate", "multiplier", "constraint", "near"]
 """Of a state: position, momentum, velocity, entropy, multiplier. Of unknowns: the velocity (or the rate of an entropy)
@@ -50,6 +51,25 @@ class Layout:
     def extended(self, *segments: Segment) -> Layout:
         """The layout with more segments."""
         return Layout((*self.segments, *segments))
+
+
+class Groups:
+    """Numbers in groups, each with a name: outputs of a map, and columns of the table that the map gives."""
+
+    def __init__(self, **groups: Sequence[Any]):
+        self.outputs = {f"{name}.{i}": e for name, group in groups.items() for i, e in enumerate(group)}
+        ends = accumulate(map(len, groups.values()))
+        self._columns = {
+            name: slice(end - len(group), end) for (name, group), end in zip(groups.items(), ends, strict=True)
+        }
+
+    def columns(self, name: str) -> slice:
+        """The columns of a group."""
+        return self._columns[name]
+
+    def of(self, table: Any, name: str) -> Any:
+        """The part of a table that is a group: (..., outputs) -> (..., numbers of the group)."""
+        return table[..., self._columns[name]]
 
 
 NO_LAYOUT = Layout()

@@ -18,7 +18,8 @@ from functools import cached_property
 from math import prod
 from typing import Any
 
-from ..symbolic import Fast, fast, free_names, partials, substitution, summands, total
+from ..symbolic import Fast, fast, free_names, substitution, summands, total
+from .chain_rule import shared_partials
 from .domain import Condition, Kind, conditions
 from .layout import NO_LAYOUT, Layout
 from .matrix_block import MatrixBlock
@@ -59,7 +60,7 @@ class Block:
     @cached_property
     def partials(self) -> dict[tuple[int, int], Fast]:
         """d residual / d unknowns, without zeros: by the number of the equation and that of the unknown, in this order."""
-        return partials(self.residual, self.unknowns)
+        return shared_partials(self.residual, self.unknowns)
 
     @cached_property
     def is_linear(self) -> bool:
@@ -100,6 +101,9 @@ class StepMap:
     """Conditions that tell whether a step has left the domain of the model; `guarded` adds them."""
     layout: Layout = NO_LAYOUT
     """Roles and owners of state, unknowns and outputs."""
+    tally: StepMap | None = None
+    """A map that is applied at every node a step has led to: state, time and numbers kept beside the state -> these numbers
+    anew, such as the largest value so far. Its outputs are named like the numbers; the motion does not depend on them."""
 
     def __post_init__(self) -> None:
         if len(self.update) != len(self.state):
@@ -112,6 +116,8 @@ class StepMap:
             self._check("residual", block.ingredients, known)
         self._check("update", (*self.update, *self.outputs.values()), known)
         self._check("guard", (e for g in self.guards for place in g.places for e in place), known)
+        if self.tally is not None and not set(self.tally.state) <= {TIME, *self.state, *self.tallied}:
+            raise ValueError(f"{self.name}: its tally uses what neither the state nor the tally has.")
 
     def _check_names(self) -> None:
         """Names are unique; time may be an input of a map, but not an unknown or a parameter."""
@@ -132,6 +138,16 @@ class StepMap:
     def unknowns(self) -> tuple[str, ...]:
         """The unknowns of all blocks, in order."""
         return tuple(x for b in self.blocks for x in b.unknowns)
+
+    def columns(self, symbols: Iterable[Any]) -> list[int]:
+        """The columns of outputs, in a table of them; outputs are given by name or as symbols of these names."""
+        at = {name: k for k, name in enumerate(self.outputs)}
+        return [at[str(getattr(s, "name", s))] for s in symbols]
+
+    @property
+    def tallied(self) -> tuple[str, ...]:
+        """The names of the numbers that the tally keeps."""
+        return () if self.tally is None else tuple(self.tally.outputs)
 
     @cached_property
     def summed(self) -> tuple[int, ...]:

@@ -14,7 +14,7 @@ from ...errors import MethodError, ModelError, SimulationError, StartError, told
 from ...methods.base import Method
 from ...methods.reference import Reference
 from ...model.coordinates import time
-from ...model.space import lines_only
+from ...model.space import differences, factors, groups, no_carried_axes, numbers
 from ...model.system import System
 from ...numbers import finite, reals
 from ...run.options import UNTIL
@@ -26,7 +26,6 @@ from ...theory.motion import state_maps as maps
 from ...theory.motion.energies import energy
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 QUANTITIES = {"q": "positions", "p": "momenta", "S": "entropies", "E": "energy"}
@@ -73,7 +72,9 @@ class Convergence(Shown):
 
     def plot(self, path: str | Path | None = None) -> Figure:
         """Errors over the step, one panel for each quantity, both scales logarithmic; saved if a path is given."""
-        return _figure(self, path)
+        from ...draw.convergence_figure import convergence_figure
+
+        return convergence_figure(self, path)
 
 
 def _table(lines: Sequence[Line]) -> Table:
@@ -84,11 +85,11 @@ def _table(lines: Sequence[Line]) -> Table:
         for k, h in enumerate(line.steps):
             first = (repr(line.method), str(line.method.order)) if k == 0 else ("", "")
             rows.append((*first, f"{h:g}", *(f"{line.errors[name][k]:.3e}" for name in names)))
-        rows.append(("", "", "order", *(_order_text(line.orders[name]) for name in names)))
+        rows.append(("", "", "order", *(order_text(line.orders[name]) for name in names)))
     return Table(head, rows)
 
 
-def _order_text(order: float) -> str:
+def order_text(order: float) -> str:
     return f"{order:.2f}" if np.isfinite(order) else "-"
 
 
@@ -111,7 +112,9 @@ def convergence(
             coordinate also momenta and energy are compared. Without it a reference solution is computed.
     rtol:   tolerance of that reference solution, relative to each component of the motion
 
-    An error is the largest difference at any node, of any coordinate (momentum, entropy); E is the total energy.
+    An error is the largest difference at any node, of any coordinate (momentum, entropy); E is the total energy. On a group
+    the difference of two points is the displacement from one to the other; an exact solution gives {R: matrices, R.omega:
+    vectors, ...}.
     """
     listed, hs = _checked_methods(system, methods), _checked_steps(hs, _duration(start, until))
     solution = exact or _reference(system, start, parameters, rtol)
@@ -123,7 +126,7 @@ def convergence(
 def _checked_methods(system: Any, methods: Any) -> list[Method]:
     if not isinstance(system, System):
         raise ModelError(f"convergence: got {system!r}. Expected a System; a discrete system has a step of its own.")
-    lines_only(system, "convergence")
+    no_carried_axes(system, "convergence")
     listed = list(methods) if isinstance(methods, Iterable) and not isinstance(methods, str) else [methods]
     for method in listed:
         if isinstance(method, type) and issubclass(method, Method):
@@ -180,8 +183,9 @@ def _reference(system: System, start: Values, parameters: Values | None, rtol: f
     def solution(times: Array) -> dict[Any, Array]:
         method, h = Reference(rtol=rtol), float(times[1] - times[0])
         run = simulate(system, method, h=h, steps=len(times) - 1, start=start, parameters=parameters, progress=False)
-        others = (*system.entropies, *system.principle.carried(system))
-        return {s: run[s] for q in system.coordinates for s in (q, q.dot)} | {s: run[s] for s in others}
+        others = (*system.velocities, *system.entropies, *system.principle.carried(system))
+        places = {f.name: run[f.name] for f in factors(system.coordinates)}
+        return places | {s: run[s] for s in others}
 
     return solution
 
@@ -223,78 +227,46 @@ def _errors(run: Trajectory, known: Mapping[Any, Any]) -> dict[str, tuple[float,
     """For each quantity of the known solution: its largest error, and its size."""
     system = run.system
     assert isinstance(system, System)
-    values = {getattr(k, "name", k): np.broadcast_to(np.asarray(v, float), run.time.shape) for k, v in known.items()}
-    q, v = [c.name for c in system.coordinates], [c.dot.name for c in system.coordinates]
-    S = [s.name for s in system.entropies]
-    missing = [name for name in (*q, *S) if name not in values]
-    if missing:
+    q, S = system.coordinates, [s.name for s in system.entropies]
+    values = _by_number(system, known, len(run.time))
+    expected = [*numbers(q), *S]
+    if any(name not in values for name in expected):
+        wanted = [
+            *(f.name for f in factors(q) if not set(f.numbers) <= set(values)),
+            *(n for n in S if n not in values),
+        ]
         raise ModelError(
-            f"convergence: the exact solution gives no {', '.join(missing)}. Return {{x: values, ...}} for all coordinates "
+            f"convergence: the exact solution gives no {', '.join(wanted)}. Return {{x: values, ...}} for all coordinates "
             f"and entropies, and x.dot for the velocities."
         )
-    pairs: dict[str, list[tuple[Array, Array]]] = {"q": [(run[name], values[name]) for name in q]}
-    if all(name in values for name in v):
+    places = np.column_stack([values[name] for name in numbers(q)])
+    tables = {"q": (differences(q, places, run.table("position")[0]), places)}
+    speeds = [c.dot.name for c in q]
+    if all(name in values for name in speeds):
         held = [values.get(m.name, 0 * run.time) for m in system.principle.carried(system)]  # p and E are without them
-        points = np.column_stack([*(values[name] for name in (*q, *v, *S)), *held, run.time])
+        points = np.column_stack([places, *(values[name] for name in (*speeds, *S)), *held, run.time])
         rows = run.parameter_rows
         p = point_map(maps.momentum_map(system))(points, rows)[0]
         E = point_map(maps.quantity_map(system, {"quantity": energy(system)}))(points, rows)[0][:, 0]
-        pairs["p"] = [(run[c.momentum], p[:, i]) for i, c in enumerate(system.coordinates)]
-        pairs["E"] = [(run.energy, E)]
-    pairs |= {"S": [(run[name], values[name]) for name in S]} if S else {}
-    return {
-        name: (
-            max(float(np.abs(a - b).max()) for a, b in pairs[name]),
-            max(float(np.abs(b).max()) for _, b in pairs[name]),
-        )
-        for name in QUANTITIES
-        if name in pairs
-    }
+        tables["p"] = (run.table("momentum")[0] - p, p)
+        tables["E"] = (run.energy - E, E)
+    if S:
+        heat = np.column_stack([values[name] for name in S])
+        tables["S"] = (run.table("entropy")[0] - heat, heat)
+    found = {name: tables[name] for name in QUANTITIES if name in tables}
+    return {name: (float(np.abs(off).max()), float(np.abs(size).max())) for name, (off, size) in found.items()}
 
 
-# -------------------- the figure --------------------
-
-COLOURS = ("#1b4f72", "#c0392b", "#1e8449", "#b9770e", "#6c3483", "#117a65", "#7b241c", "#34495e")
-
-
-def _figure(study: Convergence, path: str | Path | None) -> Figure:
-    from matplotlib import rc_context
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-
-    style: Any = {
-        "font.size": 9, "axes.spines.top": False, "axes.spines.right": False, "axes.titlesize": 10,
-        "axes.titlelocation": "left", "axes.grid": True, "grid.alpha": 0.25, "lines.linewidth": 1.1,
-        "legend.frameon": False, "mathtext.fontset": "cm",
-    }  # fmt: skip
-    names = list(study.lines[0].errors)
-    with rc_context(style):
-        figure = Figure(figsize=(3.2 * len(names) + 1.6, 3.6), layout="constrained")
-        FigureCanvasAgg(figure)
-        for axes, name in zip(figure.subplots(1, len(names), squeeze=False)[0], names, strict=True):
-            _panel(axes, study, name)
-        handles = figure.axes[0].get_legend_handles_labels()
-        figure.legend(*handles, loc="outside right center", fontsize=8)
-        figure.suptitle(f"{study.system.name}: errors against {study.against}", x=0.01, ha="left", fontsize=11)
-        if path is not None:
-            Path(path).parent.mkdir(parents=True, exist_ok=True)
-            figure.savefig(path, dpi=140)
-    return figure
-
-
-def _panel(axes: Axes, study: Convergence, name: str) -> None:
-    axes.set_title(QUANTITIES[name])
-    for k, line in enumerate(study.lines):
-        real = line.errors[name] > 0
-        label, h = repr(line.method), np.asarray(line.steps)
-        axes.plot(h[real], line.errors[name][real], "o-", ms=3, color=COLOURS[k % len(COLOURS)], label=label)
-        if real.any() and np.isfinite(line.orders[name]):
-            end = int(np.argmax(np.where(real, h, 0.0)))
-            place = (h[end], line.errors[name][end])
-            axes.annotate(_order_text(line.orders[name]), place, fontsize=7, xytext=(4, -3), textcoords="offset points")
-    axes.set_xscale("log")
-    axes.set_yscale("log")
-    axes.set_xticks(study.lines[0].steps, [f"{h:g}" for h in study.lines[0].steps], fontsize=7)
-    axes.minorticks_off()
-    axes.margins(x=0.15)
-    axes.set_xlabel("$h$")
+def _by_number(system: System, known: Mapping[Any, Any], count: int) -> dict[str, Array]:
+    """A known solution by the names of the numbers of the state: of groups from matrices and vectors of components."""
+    values = {getattr(k, "name", k): np.asarray(v, float) for k, v in known.items()}
+    for g in groups(system.coordinates):
+        if g.name in values:
+            matrices = np.broadcast_to(values.pop(g.name), (count, g.size, g.size))
+            held = g.read(matrices, "convergence: the exact solution", "time")
+            values |= dict(zip(g.numbers, np.moveaxis(held, -1, 0), strict=True))
+        for vector in g.vectors:
+            if vector.name in values:
+                parts = np.broadcast_to(values.pop(vector.name), (count, len(vector)))
+                values |= {s.name: parts[:, k] for k, s in enumerate(vector)}
+    return {name: np.broadcast_to(v, count) for name, v in values.items()}

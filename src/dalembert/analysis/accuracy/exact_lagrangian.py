@@ -25,18 +25,19 @@ from sympy import Expr, Rational
 from ...decide.zero import vanishes
 from ...discrete.equations import interior_residual, interior_unknowns
 from ...discrete.system import DiscreteSystem
-from ...display import Part, Shown, Table
+from ...display import Formulas, Part, Shown, Table
 from ...errors import MethodError, ModelError, StartError
 from ...methods.reference import Reference
 from ...model.coordinates import step, time
 from ...model.heat import mechanical
 from ...model.system import System
-from ...numbers import positive, whole
+from ...numbers import name_of, positive, whole
 from ...run.simulate import simulate
 from ...run.values import Array, Values, columns, parameter_values, point_map, step_length
 from ...symbolic import Fast, fast, gradient, jacobian, substitute
 from ...theory.backward_error.exact_quadratic import closed_form
 from ...theory.motion.state_maps import quantity_map
+from ...waist.layout import Groups
 from ...waist.stepmap import TIME, Block, pointwise
 from ..steps.regularity import read_pair
 from ..steps.step_matrices import known_conditions
@@ -70,7 +71,7 @@ class ExactStep:
 
 
 @dataclass(frozen=True, eq=False)
-class ExactLagrangian:
+class ExactLagrangian(Formulas):
     """The exact discrete Lagrangian of a system.
 
     expression:  the closed form in x.at(0), x.at(1) and `dalembert.step`, or None; a DiscreteSystem with this lagrangian
@@ -98,9 +99,10 @@ class ExactLagrangian:
 
     __repr__ = __str__
 
-    def _repr_latex_(self) -> str:
+    def latex(self) -> str:
+        """The formula as LaTeX, for a paper."""
         found = sympy.latex(self.expression) if self.expression is not None else r"\text{by the boundary value problem}"
-        return rf"$\displaystyle L_d^E = {found}$"
+        return rf"L_d^E = {found}"
 
 
 def exact_discrete_lagrangian(system: System) -> ExactLagrangian:
@@ -124,12 +126,13 @@ def _free(system: Any, role: str) -> None:
 
 
 @lru_cache(maxsize=32)
-def _derivatives(system: System) -> Any:
+def _derivatives(system: System) -> tuple[Any, Groups]:
     """The compiled map (q, v, t) -> L and its first and second derivatives in (q, v)."""
     symbols = [*system.coordinates, *system.velocities]
     slopes = gradient(system.lagrangian, symbols)
-    entries = [fast(system.lagrangian), *slopes, *(e for row in jacobian(slopes, symbols) for e in row)]
-    return point_map(quantity_map(system, {f"derivative.{i}": e for i, e in enumerate(entries)}))
+    bends = [e for row in jacobian(slopes, symbols) for e in row]
+    groups = Groups(value=[fast(system.lagrangian)], first=slopes, second=bends)
+    return point_map(quantity_map(system, groups.outputs)), groups
 
 
 @lru_cache(maxsize=16)
@@ -179,7 +182,7 @@ def _solved(
     the second variation.
     """
     s, w, F, G = _basis(degree)
-    compiled, n = _derivatives(system), len(q0)
+    (compiled, groups), n = _derivatives(system), len(q0)
     shape = np.concatenate([F, G / h], axis=0).reshape(2, len(s), -1)  # of positions and of velocities
 
     def path(z: Array) -> tuple[Array, Array]:
@@ -187,7 +190,8 @@ def _solved(
 
     def at(z: Array) -> tuple[Array, Array, Array]:
         table, _ = compiled(np.column_stack([*path(z), t + s * h]), rows)
-        return table[:, 0], table[:, 1 : 1 + 2 * n].reshape(-1, 2, n), table[:, 1 + 2 * n :].reshape(-1, 2, n, 2, n)
+        L, first, second = (groups.of(table, name) for name in ("value", "first", "second"))
+        return L[:, 0], first.reshape(-1, 2, n), second.reshape(-1, 2, n, 2, n)
 
     L, first, second = at(z)
     for _ in range(40):
@@ -339,7 +343,7 @@ def _approximated(discrete: Any, system: System | None) -> System:
 def _rows(parameters: Values | None, system: System | DiscreteSystem) -> Array:
     """The parameters of one of several systems, as a row."""
     names = [p.name for p in system.parameters]
-    given = {k: v for k, v in (parameters or {}).items() if getattr(k, "name", str(k)) in names}
+    given = {k: v for k, v in (parameters or {}).items() if name_of(k) in names}
     values = parameter_values(given, system.parameters)
     if arrays := [name for name, v in values.items() if v.ndim]:
         raise StartError(f"order_of: {', '.join(arrays)} is an array. It measures along one motion: give numbers.")

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...decide.zero import vanishes
-from ...discrete.system import DiscreteSystem
 from ...display import Part, Shown, Table
 from ...errors import ModelError
 from ...run.trajectory import Trajectory
@@ -61,24 +60,25 @@ def energy_report(run: Trajectory, order: int = 4) -> EnergyReport:
     """
     if not isinstance(run, Trajectory):
         raise ModelError(f"energy_report: got {run!r}. Expected a run: energy_report(simulate(...)).")
-    if isinstance(run.system, DiscreteSystem) or run.method is None:
+    run.needs_equal_steps("energy_report")
+    if (system := run.system.continuous) is None or run.method is None:
         raise ModelError(
             "energy_report: a discrete system given by its L_d alone has no Hamiltonian. Give a run of a System."
         )
-    if not vanishes(fast(run.system.lagrangian).diff(fast(TIME))):
-        raise ModelError(f"energy_report: {run.system.name!r} depends on time, so its energy is not conserved.")
-    modified = modified_hamiltonian(run.system, run.method, order)
-    q = run.system.coordinates
+    if not vanishes(fast(system.lagrangian).diff(fast(TIME))):
+        raise ModelError(f"energy_report: {system.name!r} depends on time, so its energy is not conserved.")
+    modified = modified_hamiltonian(system, run.method, order)
+    q = system.coordinates
     outputs = {f"term.{j}": e for j, e in enumerate(modified.series)}
     inputs = [*(c.name for c in q), *(c.momentum.name for c in q), TIME]
-    stepmap = pointwise(f"{run.system.name}, modified energy", inputs, [p.name for p in run.system.parameters], outputs)
+    stepmap = pointwise(f"{system.name}, modified energy", inputs, [p.name for p in system.parameters], outputs)
     terms = run.at_points(stepmap, run.carried_momenta)
     rows, total = [], np.zeros(terms.shape[:2])
     for j, e in enumerate(modified.series):
         total = total + run.h**j * terms[..., j]
         if e != 0:
             rows.append(_energy_row(j, total))
-    title = f"{run.system.name}, {run.method!r}, h = {run.h:g}, t = {run.time[0]:g} to {run.time[-1]:g}"
+    title = f"{system.name}, {run.method!r}, h = {run.h:g}, t = {run.time[0]:g} to {run.time[-1]:g}"
     return EnergyReport(title, float(terms[0, 0, 0]), tuple(rows))
 
 

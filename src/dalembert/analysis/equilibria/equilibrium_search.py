@@ -15,6 +15,7 @@ from ...errors import StartError, told
 from ...model.bodies.assembly import system_of
 from ...model.coordinates import Coordinate
 from ...model.heat import mechanical
+from ...model.scales import system_scales
 from ...model.system import System
 from ...numbers import reals
 from ...numbers import whole as count
@@ -180,7 +181,7 @@ def equilibria(
     values = {name: float(v) for name, v in given.items()}
     typed = {name: x for name, x in exact_values(parameters, values).items() if Rational(values[name]) != x}
     ends = _read_box(system, box)
-    r = rest(system, values, inside(system, ends))
+    r = rest(system, values, inside(system, ends, values))
     if r.excess.any():
         return Equilibria(system, ends, (), tuple(r.directions()), (), (_pushed(r),), 0)
     sought = [q for i, q in enumerate(system.coordinates) if i not in r.fixed]
@@ -205,8 +206,7 @@ def equilibria(
 
 
 def _read_box(system: System, box: Mapping[Any, Any] | None) -> dict[Coordinate, tuple[float, float]]:
-    known = {q.name: q for q in system.coordinates}
-    q = system.coordinates[0]
+    known, q = {c.name: c for c in system.coordinates}, system.coordinates[0]
     if not (box is None or isinstance(box, Mapping)):
         raise StartError(f"box: got {box!r}. Expected intervals of coordinates, for example box={{{q}: (-1, 1)}}.")
     found: dict[Coordinate, tuple[float, float]] = {}
@@ -214,8 +214,8 @@ def _read_box(system: System, box: Mapping[Any, Any] | None) -> dict[Coordinate,
         name = key.name if isinstance(key, Symbol) else str(key)
         if name not in known:
             raise StartError(f"box: {key} is not a coordinate of this system. Its coordinates are {', '.join(known)}.")
-        found_pair = reals(pair, f"box: {name}", expected=f"Give two numbers, {name}: (-1, 1).")
-        a, b = found_pair.tolist() if found_pair.shape == (2,) else (np.nan, np.nan)
+        ends = reals(pair, f"box: {name}", expected=f"Give two numbers, {name}: (-1, 1).")
+        a, b = ends.tolist() if ends.shape == (2,) else (np.nan, np.nan)
         if not (np.isfinite([a, b]).all() and a < b):
             raise StartError(
                 f"box: {name}: {told(pair)}. Expected two finite numbers, the smaller one first: {name}: (-1, 1)."
@@ -251,7 +251,8 @@ def _is_turn(ends: tuple[float, float]) -> bool:
 def _is_periodic(r: Rest, q: Coordinate, ends: Box) -> bool:
     """Whether the equations have the period 2 pi in a coordinate; by value at sample points, up to rounding."""
     names = [*(c.name for c in r.system.coordinates), *r.unknown]
-    places = np.array([ends.get(c, (0.3, 1.7)) for c in r.system.coordinates] + [(0.3, 1.7)] * len(r.unknown))
+    scales, usual = system_scales(r.system), np.array([0.3, 1.7])
+    places = np.array([*(ends.get(c, scales[c.name] * usual) for c in r.system.coordinates), *[usual] * len(r.unknown)])
     points = np.random.default_rng(1).uniform(places[:, 0], places[:, 1], (12, len(names)))
     boxes = [Interval(np.concatenate([c, c]), np.concatenate([c, c])) for c in points.T]
     j, turn = names.index(q.name), Interval(*np.nextafter(2 * np.pi, [0.0, 7.0]))

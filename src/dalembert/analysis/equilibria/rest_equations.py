@@ -8,21 +8,27 @@ found by value, as the common kernel of the Jacobians at sample points, and elim
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from random import Random
 
 import numpy as np
 
+from ...decide.sample import across, boundaries
 from ...decide.zero import vanishes
 from ...model.coordinates import Coordinate
+from ...model.scales import system_scales
 from ...model.system import System
 from ...rigour.enclosure import Enclosure
 from ...rigour.interval import Interval
 from ...rigour.isolation import balance, rank
 from ...run.values import Array
-from ...symbolic import Fast, fast, gradient, jacobian, substitute
+from ...symbolic import Fast, fast, gradient, jacobian, substitute, vectorised
 from ...theory.motion.lagrange import multipliers, reaction
 from ...theory.small_motions.linearised import steady_balance
+
+FEW, MANY = 24, 4096
+"""Points at which the equations are sampled; those among which points of every branch are looked for."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,10 +89,46 @@ def rest(system: System, values: Mapping[str, float], points: Array) -> Rest:
     return Rest(system, dict(values), tuple(equations), tuple(unknown), free.T, fixed, rows, dropped, excess)
 
 
-def inside(system: System, box: Mapping[Coordinate, tuple[float, float]]) -> Array:
-    """Points in a box; coordinates without an interval are angles, or the equations do not contain them."""
-    ends = np.array([box.get(c, (-1.3, 1.7)) for c in system.coordinates], dtype=float)
-    return np.random.default_rng(0).uniform(ends[:, 0], ends[:, 1], (24, len(ends)))
+def inside(system: System, box: Mapping[Coordinate, tuple[float, float]], values: Mapping[str, float]) -> Array:
+    """Points in a box, in every branch that the equations have there; coordinates without an interval are angles, or the
+    equations do not contain them.
+    """
+    q, scales = system.coordinates, system_scales(system)
+    unit = np.array([scales[c.name] for c in q])
+    natural = np.outer(unit, (-1.3, 1.7))
+    ends = np.array([box.get(c, usual) for c, usual in zip(q, natural, strict=True)], dtype=float)
+    rng = np.random.default_rng(0)
+    drawn = rng.uniform(ends[:, 0], ends[:, 1], (MANY, len(ends)))
+    # Forces may underflow in all of a large box but near its middle, or where they are of natural size.
+    middle = np.where([c in box for c in q], ends.mean(axis=1), 0.0)
+    near = np.concatenate([place + rng.uniform(natural[:, 0], natural[:, 1], (FEW, len(q))) for place in (0.0, middle)])
+    near = near[((ends[:, 0] <= near) & (near <= ends[:, 1])).all(axis=1)]
+    few = np.concatenate([drawn[:FEW], near])
+    still = dict.fromkeys(system.velocities, 0)
+    kinks = boundaries([substitute(e, still) for e in (system.lagrangian, *system.force)])
+    kinks += boundaries([substitute(c.expression, still) for c in system.constraints])
+    return np.concatenate([few, *_beyond(system, kinks, drawn, box, values)]) if kinks else few
+
+
+def _beyond(
+    system: System, kinks: Sequence[Fast], drawn: Array, box: Mapping[Coordinate, tuple[float, float]],
+    values: Mapping[str, float],
+) -> Iterator[Array]:  # fmt: skip
+    """Points in the box for every combination of signs of the functions that bound branches, and on both sides of each."""
+    q, rng, scales = system.coordinates, Random(0), dict(system_scales(system))
+    names = [c.name for c in q]
+    known = np.tile([values[p.name] for p in system.parameters], (len(drawn), 1))
+    signs = np.sign(vectorised([*names, *(p.name for p in system.parameters)], list(kinks))(np.hstack([drawn, known])))
+    yield drawn[np.unique(signs, axis=0, return_index=True)[1]]
+    scales |= {c.name: b - a for c, (a, b) in box.items()}
+    for row in drawn[:FEW]:
+        at = {**values, **dict(zip(names, row.tolist(), strict=True))}
+        for kink in kinks:
+            for name in names:
+                points = np.array([[p[n] for n in names] for p in across(kink, at, scales, rng, [name])])
+                limits = np.array([box.get(c, (-np.inf, np.inf)) for c in q])
+                if len(points):
+                    yield points[((limits[:, 0] <= points) & (points <= limits[:, 1])).all(axis=1)]
 
 
 def around(place: Sequence[float]) -> Array:

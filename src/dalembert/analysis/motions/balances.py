@@ -101,6 +101,7 @@ def balance(run: Trajectory) -> Balance:
         raise ModelError(
             "balance: expected a run of a System: balance(simulate(system, method, ...)). A discrete system has no energy."
         )
+    run.needs_equal_steps("balance")
     run = run.at_nodes
     if len(run.time) < 2:
         raise ModelError(f"balance: {run!r} has one record only; there is no step between records.")
@@ -219,10 +220,10 @@ def _by_nodes(run: Trajectory) -> dict[str, Array]:
         # Where a constraint does not move, this is only rounding times a multiplier.
         known["reactions"] += run.table("multiplier")[..., a] * known.pop(f"factor.{a}")
     order = run.method.order if run.method is not None else 4
-    return {name: _integrals_between(run, v, order + 2) for name, v in known.items()}
+    return {name: integrals_between(run, v, order + 2) for name, v in known.items()}
 
 
-def _integrals_between(run: Trajectory, values: Array, points: int) -> Array:
+def integrals_between(run: Trajectory, values: Array, points: int) -> Array:
     """The integrals between records, with no polynomial across an acting event; NaN where one acts."""
     found = np.full((values.shape[0], values.shape[1] - 1), np.nan)
     for lane, row in enumerate(run.stretches):

@@ -15,7 +15,9 @@ from ...display import Part, Shown, Table
 from ...errors import ModelError
 from ...methods.stepping import Stepping
 from ...model.principle import reactions_by_forms
+from ...model.space import slopes
 from ...model.system import System
+from ...model.tangent_space import symplectic_form
 from ...run.trajectory import Trajectory
 from ...run.values import Array
 from ...symbolic import gradient, jacobian
@@ -28,6 +30,8 @@ class Contraction(Shown):
     """Derivatives of the steps between records in (q, p, S); with lanes there is a leading axis of lanes.
 
     tangent:  d(q, p, S)/d(q, p, S) over each interval, the last two axes
+
+    On groups the form is -d(p_k theta^k), with theta^k dual to the frame of the body, and changes of a point g are g^-1 dg.
     """
 
     run: Trajectory
@@ -52,13 +56,13 @@ class Contraction(Shown):
     @property
     def form(self) -> Array:
         """dq ^ dp at the end of each interval, pulled back to its beginning: a matrix in dq, dp, dS."""
-        return np.swapaxes(self._ends, -1, -2) @ self._J @ self._ends
+        return np.swapaxes(self._ends, -1, -2) @ self._forms[..., 1:, :, :] @ self._ends
 
     @property
     def defect(self) -> Array:
         """Distance of the form at the end, pulled back, from that at the beginning: zero for a symplectic step."""
-        grown = np.zeros(self.form.shape[-2:])
-        grown[: self._n, : self._n] = self._J
+        grown = np.zeros_like(self.form)
+        grown[..., : self._n, : self._n] = self._forms[..., :-1, :, :]
         defect: Array = np.abs(self.form - grown).max(axis=(-2, -1))
         return defect
 
@@ -75,9 +79,9 @@ class Contraction(Shown):
         return self.tangent[..., : self._n, :]
 
     @property
-    def _J(self) -> Array:
-        n = self._n // 2
-        return np.block([[np.zeros((n, n)), np.eye(n)], [-np.eye(n), np.zeros((n, n))]])
+    def _forms(self) -> Array:
+        """The form at every record, in dq, dp."""
+        return symplectic_form(self.run.system.coordinates, self.run.by_lane(self.run.table("momentum")))
 
     def _parts(self) -> list[Part]:
         steps = {"(dq ^ dp)^n at fixed entropies": self.factor, "volume of (q, p, S)": self.volume}
@@ -95,22 +99,29 @@ class Contraction(Shown):
 
 def contraction(run: Trajectory) -> Contraction:
     """The change of dq ^ dp in each step of a run, by its exact derivative; see `Contraction`."""
-    _check(run)
+    check_phase_space(run, "contraction")
     run = run.at_nodes
+    return Contraction(run, run.by_lane(phase_tangents(run, "contraction")))
+
+
+def phase_tangents(run: Trajectory, role: str) -> Array:
+    """d(q, p, S)/d(q, p, S) over every interval between records, in every lane."""
     system, stepping = run.system, Stepping(run.system, run.method)
-    found = interval_tangents(run, stepping.step_map("contraction"))
+    found = interval_tangents(run, stepping.step_map(role))
     if stepping.carries == "velocity":
         assert isinstance(system, System)
         chart = _legendre(run, system)
         found = chart[:, 1:] @ found @ np.linalg.inv(chart[:, :-1])
-    return Contraction(run, run.by_lane(found))
+    return found
 
 
 def _legendre(run: Trajectory, system: System) -> Array:
     """d(q, p, S)/d(q, v, S) at every record: states of methods that carry velocities are converted to momenta."""
     known = [*system.coordinates, *system.velocities, *system.entropies]
     moving = [known.index(v) for v in system.velocities]
-    rows = jacobian(gradient(system.lagrangian, system.velocities), known)
+    momenta = gradient(system.lagrangian, system.velocities)
+    others = jacobian(momenta, known[len(system.coordinates) :])
+    rows = [[*slopes(p, system.coordinates), *row] for p, row in zip(momenta, others, strict=True)]
     entries = {f"{i},{j}": e for i, row in enumerate(rows) for j, e in enumerate(row)}
     compiled, n, size = maps.quantity_map(system, entries), len(system.coordinates), len(known)
     chart = np.broadcast_to(np.eye(size), (*run.records.shape[:2], size, size)).copy()
@@ -119,12 +130,13 @@ def _legendre(run: Trajectory, system: System) -> Array:
     return chart
 
 
-def _check(run: Trajectory) -> None:
+def check_phase_space(run: Trajectory, role: str) -> None:
+    """Refuse systems whose phase space is not (q, p, S), and runs without known steps."""
     if isinstance(run, Trajectory):
-        reactions_by_forms(run.system, "contraction")
+        reactions_by_forms(run.system, role)
     if isinstance(run, Trajectory) and run.system.constraints:
         raise ModelError(
-            f"contraction: {run.system.name!r} has constraints, so that (q, p) is not its phase space. Write it in free "
+            f"{role}: {run.system.name!r} has constraints, so that (q, p) is not its phase space. Write it in free "
             f"coordinates."
         )
-    check_steps(run, "contraction")
+    check_steps(run, role)

@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from ...decide.zero import vanishes
 from ...discrete.equations import momentum_minus, momentum_plus
 from ...discrete.maps import midpoint_map
 from ...discrete.system import discretise
@@ -115,6 +116,7 @@ def path_of(given: Any, system: System | None, parameters: Values | None) -> Pat
                 "hamilton_principle: a discrete system has an action sum of its own; give a run of a System."
             )
         system, parameters = system or given.system, given.parameters if parameters is None else parameters
+        given.needs_equal_steps("hamilton_principle")
         given = given.at_nodes
     elif not isinstance(given, Mapping) or system is None:
         raise StartError(
@@ -149,12 +151,14 @@ class Stationarity(Shown):
 
     spacings, norms:  the spacing, and the largest derivative by an inner position, relative to the size of its terms
     constrained:      whether displacements are restricted by one-forms
+    forced:           whether forces do virtual work, which counts with the derivative of the action
     """
 
     name: str
     spacings: tuple[float, ...]
     norms: tuple[float, ...]
     constrained: bool
+    forced: bool = False
 
     @property
     def orders(self) -> tuple[float, ...]:
@@ -172,10 +176,11 @@ class Stationarity(Shown):
         rows = [(f"{h:.4g}", f"{x:.3e}", o) for h, x, o in zip(self.spacings, self.norms, orders, strict=True)]
         allowed = ", for displacements that the one-forms allow" if self.constrained else ""
         end = "stationary" if self.is_stationary else "NOT stationary"
+        work = " with the virtual work of the forces" if self.forced else ""
         return [
-            f"{self.name}: derivative of the discretised action{allowed}",
+            f"{self.name}: derivative of the discretised action{work}{allowed}",
             Table(("spacing", "largest derivative (relative)", "order"), rows),
-            f"The action is {end} along this path.",
+            f"The action{work} is {end} along this path.",
         ]
 
 
@@ -201,7 +206,9 @@ def hamilton_principle(
         derivative = np.einsum("kij,kj->ki", part.projectors()[1:-1], part.gradient() / part.sizes)
         found.append((part.h, float(np.abs(derivative).max())))
     spacings, norms = zip(*found, strict=True)
-    return Stationarity(whole.system.name, spacings, norms, bool(whole.system.constraints))
+    stated = whole.system
+    forced = not all(vanishes(f) for f in stated.force)
+    return Stationarity(stated.name, spacings, norms, bool(stated.constraints), forced)
 
 
 def weak_form(

@@ -12,13 +12,10 @@ import numpy as np
 from sympy import Symbol
 
 from ...display import Part, Shown, Table
-from ...engine.tangent import tangents as compiled
 from ...errors import MethodError, ModelError
 from ...methods.stepping import Stepping
-from ...model.space import lines_only
-from ...model.system import System
-from ...run.one_step import symbols_of
 from ...run.plan import seed as expected
+from ...run.state_tangents import state_symbols, state_tangents
 from ...run.trajectory import Trajectory
 from ...run.values import Array
 from ...waist.stepmap import StepMap
@@ -31,7 +28,8 @@ POINTS = 1 << 14
 class Tangents(Shown):
     """Derivatives of the state along a run; with lanes there is a leading axis of lanes, as in the run.
 
-    symbols:    the state that the method carries, in the order of rows and columns
+    symbols:    the state that the method carries, in the order of rows and columns; of a point of a group its directions:
+                a change has the components of g^-1 dg there
     intervals:  d(state at the end)/d(state at the beginning) of the interval from each record to the next; NaN where the
                 motion had ended
     """
@@ -70,36 +68,37 @@ def tangents(run: Trajectory) -> Tangents:
     check_steps(run, "tangents")
     run = run.at_nodes
     step = Stepping(run.system, run.method).step_map("tangents")
-    return Tangents(run, symbols_of(step, run.system), run.by_lane(interval_tangents(run, step)))
+    return Tangents(run, state_symbols(run.system, step), run.by_lane(interval_tangents(run, step)))
 
 
 def interval_tangents(run: Trajectory, step: StepMap) -> Array:
     """d(end)/d(beginning) of every interval between records, in every lane."""
     states = run.columns_named(list(step.state))
-    lanes, count, size = len(states), len(run.time) - 1, len(step.state)
+    lanes, count, size = len(states), len(run.time) - 1, len(state_symbols(run.system, step))
     moving: Array = np.asarray(np.isfinite(states).all(axis=-1))
     lane, interval = np.nonzero(moving[:, :-1] & moving[:, 1:])
     found = np.full((lanes, count, size, size), np.nan)
-    near = run.table("velocity") if step.sought and isinstance(run.system, System) else None
+    near = run.table("velocity") if step.sought and run.system.continuous is not None else None
     for some in (slice(i, i + POINTS) for i in range(0, len(lane), POINTS)):
         at = lane[some], interval[some]
         seed = None if near is None else expected(run.system, step, near[at])
         rows = run.parameter_rows[at[0]]
-        found[at] = compiled(step, states[at], rows, run.h, run.time[at[1]], steps=run.every, seed=seed)[1]
+        _, found[at], _ = state_tangents(
+            run.system, step, states[at], rows, run.h, run.time[at[1]], steps=run.every, seed=seed
+        )
     return found
 
 
-def check_steps(run: Trajectory, role: str) -> None:
-    """Refuse anything but a run with known steps of one length."""
+def check_steps(run: Trajectory, role: str, *, acting: bool = False) -> None:
+    """Refuse anything but a run with known steps of one length, or with events that act where these are not `acting`."""
     if not isinstance(run, Trajectory):
         raise ModelError(f"{role}: got {run!r}. Expected a run: {role}(simulate(system, method, ...)).")
-    lines_only(run.system, role)
     if run.method is not None and run.method.adaptive:
         raise MethodError(
             f"{role}: {run.method!r} is adaptive and has no step to differentiate. Use a method with a fixed step, such "
             f"as DormandPrince8()."
         )
-    if run.changes:
+    if run.changes and not acting:
         raise MethodError(
             f"{role}: events changed this motion {run.changes} times, so that not every step is one of the method. Give "
             f"a run without events that act."

@@ -31,7 +31,6 @@ from ...display import Part, Shown, Table
 from ...engine.machine import PointMap
 from ...engine.status import Status
 from ...errors import MethodError, StartError
-from ...methods.reference import Reference
 from ...methods.stepping import Stepping
 from ...model.coordinates import step, time
 from ...model.principle import reactions_by_forms
@@ -41,9 +40,11 @@ from ...run.plan import seed
 from ...run.start import OFF
 from ...run.trajectory import Trajectory
 from ...run.values import Array, Values, by_name, columns, parameter_values, step_length
-from ...symbolic import fast, jacobian, magnitude, number
+from ...symbolic import jacobian, magnitude, number
+from ...waist.layout import Groups
 from ...waist.stepmap import TIME, pointwise
-from .step_matrices import COLUMNS, TOLERANCE, Sizes, Steps, distance, known_conditions, margins, reason
+from .stage_conditions import stage_conditions
+from .step_matrices import TOLERANCE, Steps, distance, margins, reason
 
 SHOWN = 5
 """Number of irregular steps listed in a printed report."""
@@ -147,13 +148,12 @@ def regularity(
     For a run that ended early the step that failed is examined too, at the solution or, if there is none, at the point
     nearest to one.
     """
-    if isinstance(given, DiscreteSystem | Trajectory):
-        system = given if isinstance(given, DiscreteSystem) else given.system
-        lines_only(system, "regularity")
-        reactions_by_forms(system, "regularity")
     if isinstance(given, DiscreteSystem):
+        _check_reactions(given)
         return _at_pair(given, at, h, parameters, tolerance)
-    if not isinstance(given, Trajectory) or isinstance(given.method, Reference):
+    if isinstance(given, Trajectory):
+        _check_reactions(given.system)
+    if not isinstance(given, Trajectory) or (given.method is not None and given.method.adaptive):
         raise MethodError(
             f"regularity: got {given!r}. Expected a run with a fixed step, or a discrete system and at={{...}}."
         )
@@ -175,6 +175,12 @@ def regularity(
     told = _hypotheses(discrete, np.concatenate(slopes), tolerance)
     matrix = M if given.lanes is not None else M[0]
     return replace(report, irregular=(*report.irregular, *last), hypotheses=told, matrix=matrix)
+
+
+def _check_reactions(system: System | DiscreteSystem) -> None:
+    """Steps are examined on lines, with reactions lambda_a omega^a."""
+    lines_only(system, "regularity")
+    reactions_by_forms(system, "regularity")
 
 
 def _discrete(run: Trajectory) -> DiscreteSystem | None:
@@ -306,11 +312,9 @@ def _failed_step(run: Trajectory, system: DiscreteSystem, lane: int) -> tuple[Ar
     last = int(run.codes[lane, 1]) - run.begin
     state, t = run.records[lane, last, : len(stepmap.state)], float(run.time[last])
     names, residual = stepmap.unknowns, [r for b in stepmap.blocks for r in b.residual]
-    count = len(names)
-    entries = [*residual, *(e for row in jacobian(residual, names) for e in row)]
-    outputs = {f"entry.{i}": e for i, e in enumerate(entries)}
+    groups = Groups(residual=residual, slope=[e for row in jacobian(residual, names) for e in row])
     inputs = (*stepmap.state, *names, TIME)
-    compiled = PointMap(pointwise(f"{system.name}, failed step", inputs, stepmap.parameters, outputs))
+    compiled = PointMap(pointwise(f"{system.name}, failed step", inputs, stepmap.parameters, groups.outputs))
 
     def at(x: Array) -> Array:
         row = run.parameter_rows[lane : lane + 1]
@@ -320,7 +324,8 @@ def _failed_step(run: Trajectory, system: DiscreteSystem, lane: int) -> tuple[Ar
     moved = (state - run.records[lane, max(last - 1, 0), : len(state)]) / run.h
     guess = seed(system, stepmap, moved[None, places["position"]], names)[0]
     found = least_squares(
-        lambda x: at(x)[:count], guess, jac=lambda x: at(x)[count:].reshape(count, count), x_scale="jac",
+        lambda x: groups.of(at(x), "residual"), guess,
+        jac=lambda x: groups.of(at(x), "slope").reshape(len(names), len(names)), x_scale="jac",
         xtol=1e-15, ftol=1e-15, gtol=1e-15, max_nfev=2000,
     )  # fmt: skip
     scale = np.abs(state[places["momentum"]]).max() or 1.0
@@ -353,37 +358,8 @@ def _end(run: Trajectory, lane: int, near: float, why: str) -> Irregular:
 
 def _of_stages(run: Trajectory, tolerance: float) -> Regularity:
     """The report on a run by a method whose step is solved in blocks."""
-    table = _stages(run)
+    table = stage_conditions(run)
     report = _of_run(run, table, np.asarray(np.isfinite(run.table("position")[:, 1:]).all(axis=2)), tolerance)
     ask = "dalembert.existence(run) says whether there is a next step"
     last = [_end(run, l, np.nan, ask) for l in range(len(table)) if _failed(run, l)]
     return replace(report, irregular=(*report.irregular, *last))
-
-
-def _stages(run: Trajectory) -> Array:
-    """The worst condition of the blocks of every step, solved again from the recorded states; the other columns are NaN."""
-    system, stepmap = run.system, Stepping(run.system, run.method).step_map("regularity")
-    blocks = [[e for row in b.jacobian for e in row] for b in stepmap.blocks]
-    outputs = {f"next.{i}": u for i, u in enumerate(stepmap.update)}
-    places = {fast(c) for c in system.coordinates}
-    size = Sizes(abs, frozenset(places), frozenset(map(fast, (*stepmap.state, *stepmap.unknowns))) - places)
-    for k, entries in enumerate(blocks):
-        outputs |= {f"entry.{k}.{i}": e for i, e in enumerate([*entries, *map(size, entries)])}
-    compiled = PointMap(
-        pointwise(f"{stepmap.name}, stages", [*stepmap.state, TIME], stepmap.parameters, outputs, stepmap.blocks)
-    )
-    width = len(stepmap.state)
-    table = np.full((len(run.records), len(run.time) - 1, len(COLUMNS)), np.nan)
-    for lane in range(len(run.records)):
-        state, t = run.records[lane, :-1, :width], run.time[:-1]
-        worst = np.ones(len(state))
-        for fraction in stepmap.substeps:
-            h = fraction * run.h
-            values, _ = compiled(np.column_stack([state, t]), run.parameter_rows[lane : lane + 1], h=h)
-            state, t, first = values[:, :width], t + h, width
-            for entries in blocks:
-                n = round(len(entries) ** 0.5)
-                matrices, sizes = values[:, first : first + 2 * n * n].reshape(-1, 2, n, n).swapaxes(0, 1)
-                worst, first = np.maximum(worst, known_conditions(matrices, sizes)), first + 2 * n * n
-        table[lane, :, 0] = worst
-    return table

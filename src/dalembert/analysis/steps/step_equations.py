@@ -10,16 +10,17 @@ import numpy as np
 from sympy import Expr, Rational, Symbol
 
 from ...decide import decimals
+from ...discrete.equations import step_velocity
 from ...discrete.flow import pair_map
 from ...discrete.system import DiscreteSystem
 from ...engine.run_options import Extent
 from ...errors import MethodError, StartError
 from ...methods.base import Method
-from ...methods.reference import Reference
 from ...methods.stepping import Stepping
-from ...model.coordinates import Coordinate, Multiplier, StepVelocity, step, time
+from ...model.coordinates import multiplier, step, time
 from ...model.space import lines_only
 from ...model.system import System
+from ...numbers import name_of
 from ...run.given_start import read_start
 from ...run.plan import Plan, check_method
 from ...run.start import OFF, resolve_start
@@ -63,7 +64,7 @@ def asked(
     if h is None:
         raise StartError("existence: no step. Write existence(system, at={...}, h=0.1, parameters={...}).")
     if isinstance(given, System):
-        if not isinstance(method, Method) or isinstance(method, Reference):
+        if not isinstance(method, Method) or method.adaptive:
             raise MethodError(
                 f"existence: {given.name!r} is continuous, so say by which method with a fixed step: existence(system, "
                 f"Midpoint(), at={{...}}, h=...)."
@@ -76,7 +77,7 @@ def asked(
     known = (values | {step.name: step_length(h, "existence")}, exact)
     whole = (*given.coordinates, *given.entropies)
     slots = {c.at(k).name for c in whole for k in (0, 1)}
-    if at is None or all(getattr(key, "name", str(key)) in slots for key in at):
+    if at is None or all(name_of(key) in slots for key in at):
         return _of_pair(_discrete(Stepping(given, method)), at or {}, *known)
     return _of_state(given, method, at, parameters, *known)
 
@@ -100,7 +101,7 @@ def _discrete(steps: Stepping) -> DiscreteSystem:
 
 
 def _question(
-    title: str, equations: Any, unknowns: Any, free: Any, state: Mapping[str, float],
+    system: Any, title: str, equations: Any, unknowns: Any, free: Any, state: Mapping[str, float],
     exact: Mapping[str, Any], ends: dict[Symbol, Fast],
 ) -> Question:  # fmt: skip
     """Exact numbers that are not floating-point numbers go into the equations; the others are `constants`."""
@@ -108,7 +109,8 @@ def _question(
     equations = tuple(_with_fractions(substitute(e, inexact)) for e in equations)
     ends = {s: _with_fractions(substitute(e, inexact)) for s, e in ends.items()}
     names = {n: Symbol(n) for n in (*unknowns, *free, *state)}
-    shown = {symbol: _printed(n) for n, symbol in names.items()}
+    printed = {s.name: s for s in _printed(system)}
+    shown = {symbol: printed.get(n, Symbol(n, real=True)) for n, symbol in names.items()}
     constants = {n: v for n, v in state.items() if fast(n) not in inexact}
     return Question(title, equations, tuple(unknowns), tuple(free), constants, dict(state) | dict(exact), ends, shown)
 
@@ -121,17 +123,11 @@ def _with_fractions(e: Fast) -> Fast:
     return e.xreplace({d: fast(decimals.exact(float(d))) for d in found}) if found else e
 
 
-def _printed(name: str) -> Expr:
-    """The symbol of a name that the step map uses."""
-    if name == step.name:
-        return step
-    if name.endswith(".step"):
-        return StepVelocity(name)
-    if name.startswith("multiplier."):
-        return Multiplier(name)
-    if name.endswith((".at(0)", ".at(1)")):
-        return Coordinate(name[:-6]).at(0 if name.endswith("0)") else 1)
-    return Coordinate(name[:-9]).momentum if name.endswith(".momentum") else Symbol(name, real=True)
+def _printed(system: System | DiscreteSystem) -> list[Any]:
+    """The symbols that a step map may use, as they are printed."""
+    slots = [s for c in (*system.coordinates, *system.entropies) for s in (c.at(0), c.at(1))]
+    moving = [s for c in system.coordinates for s in (c.momentum, step_velocity(c))]
+    return [step, *slots, *moving, *(multiplier(a + 1) for a in range(len(system.constraints)))]
 
 
 def _of_pair(system: DiscreteSystem, at: Values, values: dict[str, float], exact: dict[str, Any]) -> Question:
@@ -152,7 +148,7 @@ def _of_pair(system: DiscreteSystem, at: Values, values: dict[str, float], exact
     ends: dict[Symbol, Fast] = {c: later[c.at(1).name] for c in whole}
     title = f"{system.name}, h = {values[step.name]:g}, the step after a pair of positions"
     equations = [*(r for b in stepmap.blocks for r in b.residual), *own]
-    return _question(title, equations, unknowns, free, state, exact, ends)
+    return _question(system, title, equations, unknowns, free, state, exact, ends)
 
 
 def _satisfied(system: DiscreteSystem, law: Fast, state: Mapping[str, float]) -> bool:
@@ -177,8 +173,8 @@ def _of_state(
     if lanes(_single(by_name(at, _keys(system), "at"))) not in (None, 1):
         raise StartError("existence: it looks at one state; `at` has arrays.")
     rows = columns(numbers, [p.name for p in system.parameters], None)
-    if isinstance(system, System):
-        start = resolve_start(system, at, numbers, rows)
+    if (stated := system.continuous) is not None:
+        start = resolve_start(stated, at, numbers, rows)
     else:
         start, _ = read_start(system.coordinates, at, numbers, 0, "momentum", system.entropies)
     plan = Plan(system, method, Extent(start.time, values[step.name], 0, 1), numbers, None)
@@ -199,20 +195,22 @@ def _exact_state(
     Constraints complete and correct velocities; then momenta are the resulting floating-point numbers.
     """
     found = exact_values(at, state)
-    if isinstance(system, DiscreteSystem) or system.constraints:
+    stated = system.continuous
+    if stated is None or stated.constraints:
         return found
-    typed = exact_values(at, [s.name for s in (*system.coordinates, *system.velocities)])
+    typed = exact_values(at, [s.name for s in (*stated.coordinates, *stated.velocities)])
     if len(typed) < 2 * len(system.coordinates):
         return found
     values = {**{n: Rational(x) for n, x in state.items()}, **exact, **found, **typed}
-    pairs = zip(system.coordinates, momenta(system), strict=True)
+    pairs = zip(stated.coordinates, momenta(stated), strict=True)
     made = {q.momentum.name: slow(substitute(p, values), []) for q, p in pairs}
     return found | {n: p for n, p in made.items() if n in state and p.is_number}
 
 
 def _keys(system: System | DiscreteSystem) -> list[Any]:
     q = [s for c in system.coordinates for s in (c, c.dot, c.momentum, c.at(0), c.at(1))]
-    return [*q, *system.entropies, time]
+    stated = system.continuous
+    return [*q, *system.entropies, *(stated.principle.carried(stated) if stated else ()), time]
 
 
 def _of_step(title: str, system: Any, stepmap: StepMap, state: dict[str, float], exact: dict[str, Any]) -> Question:
@@ -224,13 +222,14 @@ def _of_step(title: str, system: Any, stepmap: StepMap, state: dict[str, float],
     later = dict(zip(stepmap.state, stepmap.update, strict=True))
     ends: dict[Symbol, Fast] = {c: later[c.name] for c in whole}
     equations = [r for b in stepmap.blocks for r in b.residual]
-    return _question(title, equations, stepmap.unknowns, (), state, exact, ends)
+    return _question(system, title, equations, stepmap.unknowns, (), state, exact, ends)
 
 
 def _of_run(run: Trajectory, lane: int) -> Question:
     """The step after the last valid one of a run: the one that failed, if it ended early."""
-    if isinstance(run.method, Reference):
-        raise MethodError("existence: a run by Reference() has no steps of its own. Give a run with a fixed step.")
+    if run.method is not None and run.method.adaptive:
+        name = type(run.method).__name__
+        raise MethodError(f"existence: a run by {name}() has no steps of equal length. Give a run with a fixed step.")
     if not 0 <= lane < len(run.records):
         raise StartError(f"existence: there is no lane {lane}; this run has {len(run.records)}.")
     last = int(run.codes[lane, 1])

@@ -22,6 +22,7 @@ from ...engine.machine import PointMap
 from ...model.coordinates import step
 from ...run.values import Array, point_map
 from ...symbolic import Fast, fast, gradient, jacobian, substitute
+from ...waist.layout import Groups
 from ...waist.stepmap import TIME, pointwise
 
 TOLERANCE = 1e-5
@@ -125,8 +126,11 @@ class Steps:
         forced = jacobian([*(-p for p in momentum_minus(system)), *system.entropy_laws], ends)
         zero = [fast(0)] * self.s
         forms = [[*(substitute(a, first) for a in w), *zero] for w in system.variations]
-        tables = [forced, plain, forms, jacobian(system.constraints, ends), backward_matrix(system)]
-        entries = [e for rows in (*tables, list(entropy_slopes(system))) for row in rows for e in row]
+        forms += jacobian(system.constraints, ends)
+        slopes = [*entropy_slopes(system)]
+        tables = {"K": forced, "plain": plain, "forms": forms, "back": backward_matrix(system), "slopes": slopes}
+        self._groups = Groups(**{name: [e for row in rows for e in row] for name, rows in tables.items()})
+        entries = self._groups.outputs
         self._map = self._compiled("regularity", [c.at(k).name for k in (0, 1) for c in whole], entries)
         # With q1 = q0 + h v the difference of two positions has no cancellation.
         moved = {c.at(1): fast(c.at(0)) + fast(step) * fast(step_velocity(c)) for c in whole}
@@ -134,12 +138,11 @@ class Steps:
         largest = {s: fast(f"{s.name}.size") for s in own}
         n = len(whole)
         size = Sizes(lambda s: largest.get(s, abs(s)), frozenset(own[:n]), frozenset(own[n:]))
-        sizes = [size(substitute(e, moved)) for e in entries]
+        sizes = {name: size(substitute(e, moved)) for name, e in entries.items()}
         self._size_map = self._compiled("sizes", [s.name for s in (*own, *largest.values())], sizes)
 
-    def _compiled(self, name: str, inputs: list[str], entries: list[Fast]) -> PointMap:
+    def _compiled(self, name: str, inputs: list[str], outputs: dict[str, Fast]) -> PointMap:
         names = [p.name for p in self.system.parameters]
-        outputs = {f"entry.{i}": e for i, e in enumerate(entries)}
         return point_map(pointwise(f"{self.system.name}, {name}", [*inputs, TIME], names, outputs))
 
     def at(self, z0: Array, z1: Array, before: Array, t: Array, parameters: Array) -> tuple[Parts, Parts]:
@@ -154,11 +157,11 @@ class Steps:
         return self._parts(flat), self._parts(at_least(sizes, flat))
 
     def _parts(self, flat: Array) -> Parts:
-        n, m = self.n, self.m
-        K, plain = (flat[:, i * n * n : (i + 1) * n * n].reshape(-1, n, n) for i in (0, 1))
-        both = flat[:, 2 * n * n : 2 * n * (n + m)].reshape(len(flat), 2, m, n)
-        back = flat[:, 2 * n * (n + m) :][:, : (n + m) ** 2].reshape(-1, n + m, n + m)
-        slopes = flat[:, flat.shape[1] - 2 * self.s :].reshape(len(flat), 2, self.s)
+        n, m, steps = self.n, self.m, len(flat)
+        K, plain = (self._groups.of(flat, name).reshape(steps, n, n) for name in ("K", "plain"))
+        both = self._groups.of(flat, "forms").reshape(steps, 2, m, n)
+        back = self._groups.of(flat, "back").reshape(steps, n + m, n + m)
+        slopes = self._groups.of(flat, "slopes").reshape(steps, 2, self.s)
         M = np.zeros((len(flat), n + m, n + m))
         M[:, :n, :n], M[:, n:, :n] = K, both[:, 1]
         M[:, :n, n:] = self.h * both[:, 0].swapaxes(1, 2)

@@ -3,30 +3,32 @@
 from __future__ import annotations
 
 import ctypes
-import os
-import sys
-import threading
-from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager, suppress
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from functools import cache
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
-from ..emitter import Array, Emitter, Handle, Index, Kind
-from .trigonometry import from_library, real, sine_and_cosine
+from ..emitter import Array, Emitter, Handle, Index, Kind, Memory
+from . import own_functions
+from .fork_lock import LOCK
+from .fused_products import FusedProducts
+from .straight_code import real
+from .threads import in_threads
 
 _TYPES = {"real": "double", "integer": "i64"}
-_INTRINSICS = {"exp", "log", "pow", "sqrt", "fabs", "fma", "floor", "ceil"}
-_OWN = {"sin": "sine", "cos": "cosine"}
-"""Functions that this library defines in the module when it is compiled."""
+INTRINSICS = {"exp", "log", "pow", "sqrt", "fabs", "fma", "floor", "ceil"}
 ON_STACK = 2048
 """Largest local array, in numbers, that goes on the stack (a few megabytes); a larger one goes on the heap."""
 
-_PREDICATES = {"lt": "olt", "le": "ole", "eq": "oeq", "ne": "une"}
-_INTEGER_PREDICATES = {"lt": "slt", "le": "sle", "eq": "eq", "ne": "ne"}
+PREDICATES = {"lt": "olt", "le": "ole", "eq": "oeq", "ne": "une"}
+INTEGER_PREDICATES = {"lt": "slt", "le": "sle", "eq": "eq", "ne": "ne"}
 
 
 class LLVMEmitter(Emitter):
     """One function of an LLVM module; arguments are named `real`, `integer` or arrays of them."""
+
+    own: ClassVar[dict[str, str]] = own_functions.OWN
+    """Functions that are defined in the module when it is compiled, by the names in the C library."""
 
     def __init__(self, name: str, arguments: dict[str, str]):
         self._name = name
@@ -37,6 +39,8 @@ class LLVMEmitter(Emitter):
         self._declared: set[str] = set()
         self._counter = 0
         self._exits: list[str] = []
+        self._products = FusedProducts()
+        self._angles: dict[Handle, Handle] = {}
 
     def _fresh(self) -> str:
         self._counter += 1
@@ -52,27 +56,40 @@ class LLVMEmitter(Emitter):
         return name
 
     def _place(self, label: str) -> None:
+        self._products.next_block()
+        self._angles = {}
         self._lines.append(f"{label}:")
 
     def real(self, value: float) -> Handle:
         return real(value)
 
     def arithmetic(self, op: Literal["add", "sub", "mul", "div"], a: Handle, b: Handle) -> Handle:
-        return self._do(f"f{op} contract double {a}, {b}")
+        value = self._do(f"f{op} double {a}, {b}")
+        self._products.note(len(self._lines) - 1, value, op, a, b)
+        return value
 
     def negative(self, a: Handle) -> Handle:
         return self._do(f"fneg double {a}")
 
     def call(self, function: str, *args: Handle) -> Handle:
-        target = _OWN.get(function) or (f"llvm.{function}.f64" if function in _INTRINSICS else function)
+        if function in ("sin", "cos"):
+            return self._sine_or_cosine(function, args[0])
+        own = self.own.get(function)
+        target = own or (f"llvm.{function}.f64" if function in INTRINSICS else function)
         types = ", ".join("double" for _ in args)
-        pure = "" if function in _INTRINSICS else " #0"
-        if function not in _OWN:
+        pure = "" if function in INTRINSICS else " #0"
+        if not own:
             self._declared.add(f"declare double @{target}({types}){pure}")
         return self._do(f"call double @{target}({', '.join(f'double {a}' for a in args)})")
 
+    def _sine_or_cosine(self, function: str, angle: Handle) -> Handle:
+        """Both are computed at once, as they occur together nearly always."""
+        if angle not in self._angles:
+            self._angles[angle] = self._do(f"call {{ double, double }} @sine.and.cosine(double {angle})")
+        return self._do(f"extractvalue {{ double, double }} {self._angles[angle]}, {int(function == 'cos')}")
+
     def compare(self, relation: Literal["lt", "le", "eq", "ne"], a: Handle, b: Handle) -> Handle:
-        return self._do(f"fcmp {_PREDICATES[relation]} double {a}, {b}")
+        return self._do(f"fcmp {PREDICATES[relation]} double {a}, {b}")
 
     def select(self, condition: Handle, a: Handle, b: Handle) -> Handle:
         return self._do(f"select i1 {condition}, double {a}, double {b}")
@@ -93,7 +110,7 @@ class LLVMEmitter(Emitter):
         return self._do(f"{'srem' if op == 'rem' else op} i64 {a}, {b}")
 
     def integer_compare(self, relation: Literal["lt", "le", "eq", "ne"], a: Index, b: Index) -> Handle:
-        return self._do(f"icmp {_INTEGER_PREDICATES[relation]} i64 {a}, {b}")
+        return self._do(f"icmp {INTEGER_PREDICATES[relation]} i64 {a}, {b}")
 
     def as_real(self, a: Index) -> Handle:
         return self._do(f"sitofp i64 {a} to double")
@@ -114,6 +131,11 @@ class LLVMEmitter(Emitter):
         else:
             self._allocas.append(f"  {name} = alloca [{max(size, 1)} x {_TYPES[kind]}], align 16")
         return Array(name, kind)
+
+    def table(self, values: Sequence[int]) -> Array:
+        name, listed = f"@{self._label('table')}", ", ".join(f"i64 {v}" for v in values or [0])
+        self._declared.add(f"{name} = private unnamed_addr constant [{max(len(values), 1)} x i64] [{listed}]")
+        return Array(name, "integer")
 
     def _address(self, array: Array, at: Index) -> Handle:
         return self._do(f"getelementptr inbounds {_TYPES[array.kind]}, ptr {array.pointer}, i64 {at}")
@@ -164,9 +186,22 @@ class LLVMEmitter(Emitter):
             yield i
             self.store(counter, self.integer_arithmetic("add", i, 1))
 
+    def _fused(self) -> tuple[str, str] | None:
+        """The type of reals, and the function of them that is a product and a sum in one rounding, if there is one."""
+        return ("double", "llvm.fma.f64") if fuses() else None
+
+    def _body(self) -> list[str]:
+        """The lines, with products taken into sums."""
+        if (fused := self._fused()) is None:
+            return self._lines
+        kind, function = fused
+        self._declared.add(f"declare {kind} @{function}({kind}, {kind}, {kind})")
+        return self._products.applied(self._lines, kind, function)
+
     def module(self) -> str:
         types = {"real": "double", "integer": "i64", "real[]": "ptr noalias", "integer[]": "ptr noalias"}
         signature = ", ".join(f"{types[kind]} %{name}" for name, kind in self._arguments.items())
+        body = self._body()
         lines = [
             *sorted(self._declared),
             "attributes #0 = { nounwind willreturn memory(none) }",
@@ -175,7 +210,7 @@ class LLVMEmitter(Emitter):
             *self._allocas,
             "  br label %start",
             "start:",
-            *self._lines,
+            *body,
             *self._freed,
             "  ret void",
             "}",
@@ -184,6 +219,9 @@ class LLVMEmitter(Emitter):
 
 
 emitter = LLVMEmitter
+
+own_memory, patience = False, 0.1
+
 
 _FEW = ("sroa", "simplify_cfg")
 
@@ -200,33 +238,6 @@ _C_TYPES: dict[str, Any] = {
     "real[]": ctypes.c_void_p,
     "integer[]": ctypes.c_void_p,
 }
-
-
-LOCK = threading.RLock()
-"""Held during every use of LLVM, and while this process forks."""
-
-
-_held: list[Any] = []
-"""The locks held while this process forks."""
-
-
-def _hold() -> None:
-    """Wait until no other thread is inside LLVM: the locks it holds there would never be released in a forked child."""
-    library = getattr(sys.modules.get("llvmlite.binding.ffi"), "lib", None)
-    own = getattr(library, "_lock", None)  # llvmlite's: objects are disposed of under this one only
-    for lock in (LOCK, own):
-        if lock is not None:
-            lock.__enter__()
-            _held.append(lock)
-
-
-def _let_go() -> None:
-    while _held:
-        _held.pop().__exit__(None, None, None)
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(before=_hold, after_in_parent=_let_go, after_in_child=_let_go)
 
 
 @cache
@@ -255,6 +266,16 @@ def _target(opt: int = 3) -> Any:
 
 
 @cache
+def fuses() -> bool:
+    """Whether this processor has an instruction for a product and a sum in one rounding."""
+    with LOCK:
+        import llvmlite.binding as llvm
+
+        triple = llvm.get_process_triple()
+        return bool(llvm.get_host_cpu_features().get("fma")) or triple.startswith(("aarch64", "arm64"))
+
+
+@cache
 def processor() -> str:
     """What compiled code depends on besides its source: versions of llvmlite and SymEngine, and the processor."""
     with LOCK:
@@ -269,8 +290,11 @@ def processor() -> str:
 def compile_module(text: str, most: int) -> bytes:
     """LLVM IR -> object code, optimised unless the text has more than `most` lines."""
     long = text.count("\n") > most
-    if any(f"@{own}(" in text for own in _OWN.values()):
-        text += from_library() if long else sine_and_cosine()
+    return optimised(text + own_functions.used_in(text, 1, long), long)
+
+
+def optimised(text: str, long: bool) -> bytes:
+    """LLVM IR with all its functions -> object code, with little optimisation if it is long."""
     with LOCK:
         import llvmlite.binding as llvm
 
@@ -302,17 +326,33 @@ def is_object(code: bytes) -> bool:
     return count > 0 and table + size * count <= len(code)  # the section table is the last part of the file
 
 
-def load(code: bytes, name: str, arguments: dict[str, str]) -> Any:
-    """Object code -> a callable; the engine is kept alive by the callable."""
-    with LOCK:
-        import llvmlite.binding as llvm
+class Compiled:
+    """A function in machine code; it is called with the addresses of arrays, from as many threads as there are cores."""
 
-        engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), _target())
-        engine.add_object_file(llvm.ObjectFileRef.from_data(code))
-        engine.finalize_object()
-        address = engine.get_function_address(name)
-    if not address:
-        raise RuntimeError(f"the object code has no function {name}.")
-    function = ctypes.CFUNCTYPE(None, *(_C_TYPES[kind] for kind in arguments.values()))(address)
-    function.engine = engine  # type: ignore[attr-defined]
-    return function
+    def __init__(self, code: bytes, name: str, arguments: dict[str, str], together: int = 1):
+        self.together = together  # lanes that are computed at once: a thread gets whole groups of them
+        with LOCK:
+            import llvmlite.binding as llvm
+
+            engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), _target())
+            engine.add_object_file(llvm.ObjectFileRef.from_data(code))
+            engine.finalize_object()
+            address = engine.get_function_address(name)
+        if not address:
+            raise RuntimeError(f"the object code has no function {name}.")
+        self._engine = engine  # owns the code
+        self._function = ctypes.CFUNCTYPE(None, *(_C_TYPES[kind] for kind in arguments.values()))(address)
+
+    def __call__(self, memories: Sequence[Memory], lanes: int, work: int, numbers: Sequence[float]) -> None:
+        """Execute for all lanes, on all cores if there is enough work."""
+        at = [m.address for m in memories]
+        in_threads(lambda first, last: self._function(*at, first, last, *numbers), lanes, self.together, work)
+
+
+load = Compiled
+"""The function that code has under a name."""
+
+
+def kept(*arrays: Any) -> AbstractContextManager[None]:
+    """Arrays stay where they are."""
+    return nullcontext()

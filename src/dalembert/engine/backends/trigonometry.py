@@ -13,7 +13,7 @@ are not finite, go to the C library.
 
 from __future__ import annotations
 
-import struct
+from .straight_code import INTEGER, Body, real
 
 LIMIT = 2.0**17
 """Arguments smaller than this are reduced here: products with k are exact, and c is small enough."""
@@ -32,88 +32,60 @@ COS = (0.041666666666666664, -0.0013888888888887398, 2.480158729876569e-05, -2.7
        2.08761462684032e-09, -1.1382632425521717e-11)  # fmt: skip
 """Coefficients of q."""
 
-INTEGER = 1.5 * 2.0**52
-"""Adding this rounds to an integer, which is then in the last bits."""
 
-
-class _Body:
-    """Straight-line code."""
-
-    def __init__(self, name: str) -> None:
-        self.name, self.lines = name, list[str]()
-
-    def __str__(self) -> str:
-        return "\n".join(self.lines)
-
-    def do(self, text: str) -> str:
-        value = f"%{self.name}{len(self.lines)}"
-        self.lines.append(f"  {value} = {text}")
-        return value
-
-    def add(self, a: str, b: str) -> str:
-        return self.do(f"fadd double {a}, {b}")
-
-    def sub(self, a: str, b: str) -> str:
-        return self.do(f"fsub double {a}, {b}")
-
-    def mul(self, a: str, b: str) -> str:
-        return self.do(f"fmul double {a}, {b}")
-
-    def muladd(self, a: str, b: str, c: str) -> str:
-        """a b + c, in one rounding where the processor can."""
-        return self.do(f"call double @llvm.fmuladd.f64(double {a}, double {b}, double {c})")
-
-    def polynomial(self, c: tuple[float, ...], z: str, z2: str) -> str:
-        """c0 + c1 z + ... + c5 z^5, in pairs: the sums of pairs do not depend on each other."""
-        pairs = [self.muladd(z, real(odd), real(even)) for even, odd in zip(c[::2], c[1::2], strict=True)]
-        return self.muladd(z2, self.muladd(z2, pairs[2], pairs[1]), pairs[0])
-
-
-def real(value: float) -> str:
-    """A number as LLVM writes it, exactly."""
-    return "0x" + struct.pack(">d", value).hex().upper()
-
-
-def _reduced(b: _Body) -> tuple[str, str, str]:
+def _reduced(b: Body) -> tuple[str, str, str]:
     """r and c with x = k pi/2 + r + c, and k modulo 4 in the last bits of an integer."""
-    shifted = b.add(b.mul("%x", real(2 / 3.141592653589793)), real(INTEGER))
-    bits = b.do(f"bitcast double {shifted} to i64")
-    k = b.sub(real(INTEGER), shifted)
-    first, second = b.muladd(k, real(HALF_PI[0]), "%x"), b.mul(k, real(HALF_PI[1]))
+    shifted = b.add(b.mul("%x", b.real(2 / 3.141592653589793)), b.real(INTEGER))
+    bits = b.do(f"bitcast {b.double} {shifted} to {b.i64}")
+    k = b.sub(b.real(INTEGER), shifted)
+    first, second = b.muladd(k, b.real(HALF_PI[0]), "%x"), b.mul(k, b.real(HALF_PI[1]))
     r = b.add(first, second)
     part = b.sub(r, first)  # rounding error of a sum, whichever term is larger (D. E. Knuth)
     lost = b.add(b.sub(first, b.sub(r, part)), b.sub(second, part))
-    return r, b.muladd(k, real(HALF_PI[2]), lost), bits
+    return r, b.muladd(k, b.real(HALF_PI[2]), lost), bits
 
 
-def _kernels(b: _Body, r: str, c: str) -> tuple[str, str]:
+def _polynomial(b: Body, c: tuple[float, ...], z: str, z2: str) -> str:
+    """c0 + c1 z + ... + c5 z^5, in pairs: the sums of pairs do not depend on each other."""
+    pairs = [b.muladd(z, b.real(odd), b.real(even)) for even, odd in zip(c[::2], c[1::2], strict=True)]
+    return b.muladd(z2, b.muladd(z2, pairs[2], pairs[1]), pairs[0])
+
+
+def _kernels(b: Body, r: str, c: str) -> tuple[str, str]:
     """Sine and cosine of r + c."""
     z = b.mul(r, r)
     z2 = b.mul(z, z)
-    near = b.muladd(z, real(-0.5), real(1.0))
-    lost = b.muladd(z, real(-0.5), b.sub(real(1.0), near))
-    sine = b.add(r, b.muladd(b.mul(r, z), b.polynomial(SIN, z, z2), b.mul(c, near)))
+    near = b.muladd(z, b.real(-0.5), b.real(1.0))
+    lost = b.muladd(z, b.real(-0.5), b.sub(b.real(1.0), near))
+    sine = b.add(r, b.muladd(b.mul(r, z), _polynomial(b, SIN, z, z2), b.mul(c, near)))
     rest = b.sub(lost, b.mul(r, c))
-    return sine, b.add(near, b.muladd(z2, b.polynomial(COS, z, z2), rest))
+    return sine, b.add(near, b.muladd(z2, _polynomial(b, COS, z, z2), rest))
 
 
-def _turned(b: _Body, sine: str, cosine: str, bits: str) -> tuple[str, str]:
+def _turned(b: Body, sine: str, cosine: str, bits: str) -> tuple[str, str]:
     """Sine and cosine of the angle k quarter turns further."""
-    odd = b.do(f"trunc i64 {bits} to i1")
-    back = b.do(f"and i64 {bits}, 2")
-    behind = b.do(f"and i64 {b.do(f'add i64 {bits}, 1')}, 2")
+    odd = b.do(f"trunc {b.i64} {bits} to {b.i1}")
+    back = b.do(f"and {b.i64} {bits}, {b.whole(2)}")
+    next_turn = b.do(f"add {b.i64} {bits}, {b.whole(1)}")
+    behind = b.do(f"and {b.i64} {next_turn}, {b.whole(2)}")
     results = []
     for (even, other), half_turn in (((sine, cosine), back), ((cosine, sine), behind)):
-        value = b.do(f"select i1 {odd}, double {other}, double {even}")
-        sign = b.do(f"shl i64 {half_turn}, 62")
-        turned = b.do(f"xor i64 {b.do(f'bitcast double {value} to i64')}, {sign}")
-        results.append(b.do(f"bitcast i64 {turned} to double"))
+        value = b.do(f"select {b.i1} {odd}, {b.double} {other}, {b.double} {even}")
+        sign = b.do(f"shl {b.i64} {half_turn}, {b.whole(62)}")
+        pattern = b.do(f"bitcast {b.double} {value} to {b.i64}")
+        turned = b.do(f"xor {b.i64} {pattern}, {sign}")
+        results.append(b.do(f"bitcast {b.i64} {turned} to {b.double}"))
     return results[0], results[1]
 
 
-def sine_and_cosine() -> str:
-    """The functions @sine and @cosine: two views of @sine.and.cosine, which is called once where both are needed."""
-    reduction, kernel = _Body("r"), _Body("k")
+def sine_and_cosine(width: int, inline: bool) -> str:
+    """The function @sine.and.cosine. That of one double is not inlined: it has branches, with the results of the other."""
+    return vector_sine_and_cosine(width, inline) if width > 1 else scalar_sine_and_cosine()
+
+
+def scalar_sine_and_cosine() -> str:
+    """The function @sine.and.cosine of one double."""
+    reduction, kernel = Body("r"), Body("k")
     r, c, bits = _reduced(reduction)
     sine, cosine = _turned(kernel, *_kernels(kernel, "%r", "%c"), "%bits")
     return f"""
@@ -145,23 +117,35 @@ end:
   %pair = insertvalue {{ double, double }} %first, double %cosine, 1
   ret {{ double, double }} %pair
 }}
-{_view("sine", 0)}
-{_view("cosine", 1)}
 """
 
 
-def _view(name: str, part: int) -> str:
-    return f"""define internal double @{name}(double %x) alwaysinline {{
-  %pair = call {{ double, double }} @sine.and.cosine(double %x)
-  %value = extractvalue {{ double, double }} %pair, {part}
-  ret double %value
-}}"""
-
-
-def from_library() -> str:
-    """The functions @sine and @cosine of the C library: for code that is too long to be optimised."""
-    return "\n".join(
-        f"define internal double @{name}(double %x) alwaysinline {{\n"
-        f"  %value = call double @llvm.{short}.f64(double %x)\n  ret double %value\n}}"
-        for name, short in (("sine", "sin"), ("cosine", "cos"))
-    )
+def vector_sine_and_cosine(width: int, inline: bool) -> str:
+    """The function @sine.and.cosine of vectors; where one is large, the C library computes them one by one."""
+    b = Body("s", width)
+    r, c, bits = _reduced(b)
+    sine, cosine = _turned(b, *_kernels(b, r, c), bits)
+    pair, how = f"{{ {b.double}, {b.double} }}", "alwaysinline" if inline else "noinline"
+    return f"""
+define internal {pair} @sine.and.cosine({b.double} %x) {how} nounwind willreturn memory(none) {{
+entry:
+{b}
+  %size = call {b.double} @llvm.fabs.{b.suffix}({b.double} %x)
+  %far = fcmp uge {b.double} %size, {b.real(LIMIT)}
+  %which = bitcast {b.i1} %far to i{width}
+  %some = icmp ne i{width} %which, 0
+  br i1 %some, label %library, label %end
+library:
+  %far.sine = call {b.double} @llvm.sin.{b.suffix}({b.double} %x)
+  %far.cosine = call {b.double} @llvm.cos.{b.suffix}({b.double} %x)
+  %either.sine = select {b.i1} %far, {b.double} %far.sine, {b.double} {sine}
+  %either.cosine = select {b.i1} %far, {b.double} %far.cosine, {b.double} {cosine}
+  br label %end
+end:
+  %sine = phi {b.double} [ {sine}, %entry ], [ %either.sine, %library ]
+  %cosine = phi {b.double} [ {cosine}, %entry ], [ %either.cosine, %library ]
+  %first = insertvalue {pair} undef, {b.double} %sine, 0
+  %pair = insertvalue {pair} %first, {b.double} %cosine, 1
+  ret {pair} %pair
+}}
+"""

@@ -23,6 +23,7 @@ from ..coordinates import Coordinate, Parameter, coordinates
 from ..principle import joined_principle
 from ..space import lines_only
 from ..system import System
+from .appearance import scene
 from .joints import Clamp, Contact
 from .kinematics import Orientation, Vector, collected, rotation, times, unit, vector
 from .loads import Load
@@ -86,14 +87,11 @@ class Assembly(Shown):
     @cached_property
     def system(self) -> System:
         """The system: kinetic and potential energy, generalised forces, constraints."""
-        return System(
-            self.name,
-            self.coordinates,
-            kinetic=self.kinetic,
-            potential=self.potential,
-            forces=self.generalised_forces,
+        made = System(
+            self.name, self.coordinates, kinetic=self.kinetic, potential=self.potential, forces=self.generalised_forces,
             constraints=self.constraints,
-        )
+        )  # fmt: skip
+        return made.showing(scene(self.bodies, self.loads))
 
     @cached_property
     def degrees_of_freedom(self) -> int:
@@ -351,6 +349,7 @@ def compose(
         "friction": _united(g["friction"] for g in given),
         "heat": _united(g["heat"] for g in given),
         "conduction": _united(g["conduction"] for g in given),
+        "scene": [item for s in systems for item in s.scene],
         "forces": _united([*(g["forces"] for g in given), forces or {}]),
         "dissipation": sympy.Add(*(s.dissipation for s in systems)),
         "constraints": [*(c for g in given for c in g["constraints"]), *extra],

@@ -7,14 +7,22 @@ semi-hoop and the half-disc, whose arcs lie on the side of negative y.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
 
 import sympy
 from sympy import Expr, Rational, pi
 
 from ...errors import ModelError, told
 from .kinematics import Vector, constant, vector
+
+
+class Figure(NamedTuple):
+    """How a shape is drawn: its name, its sizes, and where its own point is, along the axes of the body."""
+
+    name: str
+    sizes: tuple[Any, ...]
+    place: Vector = (sympy.S.Zero,) * 3
 
 
 @dataclass(frozen=True, init=False)
@@ -31,15 +39,17 @@ class Shape:
     tensor: sympy.ImmutableMatrix | None
     moment: Expr
     centroid: Vector
+    figure: Figure | None = field(compare=False)
+    """None where only masses and moments are known."""
 
-    def __init__(self, mass: Any, moments: Any, centroid: Any = (0, 0, 0)):
+    def __init__(self, mass: Any, moments: Any, centroid: Any = (0, 0, 0), figure: Figure | None = None):
         m = constant(mass, "mass")
         place = tuple(constant(e, "centroid") for e in vector(centroid, "centroid"))
         tensor = _tensor(moments)
         moment = constant(moments, "moments") if tensor is None else tensor[2, 2]
-        fields = {"mass": m, "tensor": tensor, "moment": moment, "centroid": (*place, sympy.S.Zero)[:3]}
-        for field, value in fields.items():
-            object.__setattr__(self, field, value)
+        held = {"mass": m, "tensor": tensor, "moment": moment, "centroid": (*place, sympy.S.Zero)[:3], "figure": figure}
+        for name, value in held.items():
+            object.__setattr__(self, name, value)
 
     def about(self, point: Any) -> Expr:
         """The moment of inertia about the normal through another point of the body (Steiner)."""
@@ -54,7 +64,11 @@ class Shape:
 
     def measured_from(self, point: Any) -> Shape:
         """The same body, with its coordinates measured from another of its points."""
-        return Shape(self.mass, self.moment if self.tensor is None else self.tensor, self._arm(point))
+        figure = self.figure
+        if figure is not None:
+            p = (*vector(point, "point"), sympy.S.Zero)[:3]
+            figure = figure._replace(place=tuple(a - b for a, b in zip(figure.place, p, strict=True)))
+        return Shape(self.mass, self.moment if self.tensor is None else self.tensor, self._arm(point), figure)
 
     @property
     def spatial(self) -> sympy.ImmutableMatrix:
@@ -92,47 +106,50 @@ def _tensor(moments: Any) -> sympy.ImmutableMatrix | None:
 def disc(mass: Any, radius: Any) -> Shape:
     """A thin uniform disc."""
     flat = mass * radius**2 / sympy.Integer(4)
-    return Shape(mass, [flat, flat, 2 * flat])
+    return Shape(mass, [flat, flat, 2 * flat], figure=Figure("disc", (radius,)))
 
 
 def hoop(mass: Any, radius: Any) -> Shape:
     """A thin circular ring."""
     flat = mass * radius**2 / sympy.Integer(2)
-    return Shape(mass, [flat, flat, 2 * flat])
+    return Shape(mass, [flat, flat, 2 * flat], figure=Figure("hoop", (radius,)))
 
 
-def _half(mass: Any, offset: Any, flat: Any) -> Shape:
+def _half(mass: Any, offset: Any, flat: Any, figure: Figure) -> Shape:
     """Half of a figure of revolution, whose moments about its centre are those of the whole with the same mass."""
     sunk = mass * offset**2
-    return Shape(mass, [flat - sunk, flat, 2 * flat - sunk], (0, -offset, 0))
+    return Shape(mass, [flat - sunk, flat, 2 * flat - sunk], (0, -offset, 0), figure)
 
 
 def semi_hoop(mass: Any, radius: Any) -> Shape:
     """Half of a thin ring; the mass centre is 2 R/pi from the middle of the diameter."""
-    return _half(mass, 2 * radius / pi, mass * radius**2 / sympy.Integer(2))
+    return _half(mass, 2 * radius / pi, mass * radius**2 / sympy.Integer(2), Figure("semi_hoop", (radius,)))
 
 
 def half_disc(mass: Any, radius: Any) -> Shape:
     """Half of a thin uniform disc; the mass centre is 4 R/(3 pi) from the middle of the diameter."""
-    return _half(mass, 4 * radius / (3 * pi), mass * radius**2 / sympy.Integer(4))
+    figure = Figure("half_disc", (radius,))
+    return _half(mass, 4 * radius / (3 * pi), mass * radius**2 / sympy.Integer(4), figure)
 
 
 def rod(mass: Any, length: Any) -> Shape:
     """A thin uniform rod along the x axis of the body."""
     I = mass * length**2 / sympy.Integer(12)
-    return Shape(mass, [0, I, I])
+    return Shape(mass, [0, I, I], figure=Figure("rod", (length,)))
 
 
 def plate(mass: Any, a: Any, b: Any) -> Shape:
     """A thin uniform rectangle with sides a along x and b along y."""
-    return Shape(mass, [mass * e / sympy.Integer(12) for e in (b**2, a**2, a**2 + b**2)])
+    return Shape(
+        mass, [mass * e / sympy.Integer(12) for e in (b**2, a**2, a**2 + b**2)], figure=Figure("plate", (a, b))
+    )
 
 
 def sphere(mass: Any, radius: Any) -> Shape:
     """A uniform ball."""
-    return Shape(mass, [Rational(2, 5) * mass * radius**2] * 3)
+    return Shape(mass, [Rational(2, 5) * mass * radius**2] * 3, figure=Figure("sphere", (radius,)))
 
 
 def spherical_shell(mass: Any, radius: Any) -> Shape:
     """A thin hollow sphere."""
-    return Shape(mass, [Rational(2, 3) * mass * radius**2] * 3)
+    return Shape(mass, [Rational(2, 3) * mass * radius**2] * 3, figure=Figure("sphere", (radius,)))

@@ -83,6 +83,15 @@ class NewtonEuler(Shown):
             )
         m = np.array([[number(e, {}) for e in row] for row in matrix], dtype=float)
         right = np.array([-number(r.subs(zero), {}) for r in rows], dtype=float)
+        solution = self.solved(m, right)
+        n = len(self.coordinates)
+        accelerations = dict(zip(self.coordinates, solution[:n].tolist(), strict=True))
+        return Balance(accelerations, tuple(solution[n:].tolist()), self.joints)
+
+    def solved(self, m: Any, right: Any) -> Any:
+        """The solution u of m u = right at one state, m being the derivatives of the residuals by the unknowns."""
+        import numpy as np
+
         rows_by, columns_by = _scales(m)
         scaled = m / rows_by[:, None] / columns_by
         found, _, rank, _ = np.linalg.lstsq(scaled, right / rows_by, rcond=1e-11)
@@ -91,7 +100,6 @@ class NewtonEuler(Shown):
                 f"{self.name}: the balances do not determine the {len(self.unknowns)} unknown accelerations and reactions, "
                 f"only {rank} combinations of them. Leave out reactions that are statically indeterminate."
             )
-        solution = found / columns_by
         # A balance whose own terms are all small is compared with the others, each in units of its largest coefficient.
         terms = np.abs(scaled) @ np.abs(found) + np.abs(right) / rows_by
         if (np.abs(scaled @ found - right / rows_by) > 1e-8 * (terms + 1e-3 * terms.max())).any():
@@ -99,9 +107,7 @@ class NewtonEuler(Shown):
                 f"{self.name}: the balances contradict each other. A reaction is missing: each contact that the positions "
                 f"or the constraints contain needs its Contact(...)."
             )
-        n = len(self.coordinates)
-        accelerations = dict(zip(self.coordinates, solution[:n].tolist(), strict=True))
-        return Balance(accelerations, tuple(solution[n:].tolist()), self.joints)
+        return found / columns_by
 
     def _parts(self) -> Sequence[Part]:
         equations = [(label, Eq(r, 0, evaluate=False)) for label, r in zip(self.labels, self.residuals, strict=True)]

@@ -29,6 +29,7 @@ from sympy import Expr, Symbol
 
 from ...decide.decimals import decimal
 from ...decide.zero import vanishes
+from ...display import Formulas, aligned
 from ...errors import MethodError, ModelError
 from ...model.coordinates import step, time
 from ...model.heat import mechanical
@@ -40,7 +41,7 @@ from .step_series import Row, Series, Taylor, expanded, step_series
 
 
 @dataclass(frozen=True, eq=False)
-class ModifiedEquation:
+class ModifiedEquation(Formulas):
     """The modified equation of a method, truncated after h^order: text in a terminal, LaTeX in a notebook.
 
     terms:   ({x: f_1, ...}, {x: f_2, ...}, ...): the rate of each variable is terms[0] + h terms[1] + h^2 terms[2] + ...
@@ -84,20 +85,19 @@ class ModifiedEquation:
 
     def __str__(self) -> str:
         title = f"{self.system.name}, {self.method}: modified equation up to h^{self.order}"
-        rows = [
-            (f"d{sympy.pretty(self._symbols[n])}/dt", [f[i] for f in self.fields]) for i, n in enumerate(self.names)
-        ]
+        names = [sympy.pretty(self._symbols[n], use_unicode=True) for n in self.names]
+        rows = [(f"d{name}/dt", [f[i] for f in self.fields]) for i, name in enumerate(names)]
         return "\n".join([title, *(f"  {left} = {_told(terms, self._read)}" for left, terms in rows)])
 
     __repr__ = __str__
 
-    def _repr_latex_(self) -> str:
-        rows = [rf"\dot{{{sympy.latex(s)}}} &= {sympy.latex(rate)}" for s, rate in self.rates.items()]
-        return r"$\displaystyle \begin{aligned}" + r" \\ ".join(rows) + r"\end{aligned}$"
+    def latex(self) -> str:
+        """The rates as LaTeX, for a paper."""
+        return aligned([(rf"\dot{{{sympy.latex(s)}}}", sympy.latex(rate)) for s, rate in self.rates.items()])
 
 
 @dataclass(frozen=True, eq=False)
-class ModifiedHamiltonian:
+class ModifiedHamiltonian(Formulas):
     """The modified Hamiltonian H + h H_2 + h^2 H_3 + ... of a symplectic method, truncated after h^order.
 
     terms:       (H, H_2, H_3, ...) in positions and momenta
@@ -130,8 +130,9 @@ class ModifiedHamiltonian:
 
     __repr__ = __str__
 
-    def _repr_latex_(self) -> str:
-        return rf"$\displaystyle \tilde H = {sympy.latex(self.expression)}$"
+    def latex(self) -> str:
+        """The Hamiltonian as LaTeX, for a paper."""
+        return rf"\tilde H = {sympy.latex(self.expression)}"
 
 
 def _first(present: Sequence[Any]) -> int | None:
@@ -221,6 +222,10 @@ def _stepmap(system: System, method: OneStep, order: int, what: str) -> StepMap:
         raise ModelError(f"backward error analysis: {system.name!r} has constraints. It is for systems without.")
     if not hasattr(method, "step_map") or isinstance(method, type):
         raise MethodError(f"backward error analysis: {method!r} is no method. Give one such as Midpoint(), or a map.")
+    if getattr(method, "adaptive", False):
+        raise MethodError(
+            f"{what}: the steps of {method!r} have different lengths in time. Use a method with a fixed step."
+        )
     return method.step_map(system)
 
 

@@ -45,6 +45,8 @@ def lettered(system: System, method: OneStep, stepmap: StepMap) -> tuple[System,
     So the coefficients are those of the method alone: of the size of one, and simple fractions where decimals cancel. Rounding
     residues can then be distinguished from terms that are small because a number of the system is.
     """
+    if any(sympy.sympify(e).has(sympy.Piecewise) for e in (system.lagrangian, *system.force)):
+        return system, stepmap, {}  # pieces fit together with their numbers only, and have no series anyway
     letters: dict[Expr, Parameter] = {}
 
     def letter(r: Any, exponent: bool) -> Any:

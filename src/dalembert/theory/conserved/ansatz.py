@@ -18,7 +18,7 @@ from sympy import Expr, cos, sin
 from ...decide import balls
 from ...decide.balls import Ball
 from ...decide.zero import vanishes
-from ...model.coordinates import Coordinate, time
+from ...model.coordinates import Coordinate, Velocity, time
 from ...model.system import System
 from ...symbolic import fast, gradient
 from ..motion.lagrange import expanded, momenta
@@ -75,7 +75,7 @@ def _irrational(expression: Expr) -> Iterator[Expr]:
 
 
 def _moves(node: Any) -> bool:
-    return any(s.name.endswith(".dot") for s in node.free_symbols)
+    return any(isinstance(s, Velocity) for s in node.free_symbols)
 
 
 def _ordered(found: set[Expr]) -> list[Expr]:

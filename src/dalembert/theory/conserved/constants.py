@@ -17,6 +17,9 @@ from ...model.coordinates import Letter
 from ...model.system import System
 from ..motion.lagrange import expanded, momenta
 
+SHORT = 5
+"""Digits of decimals whose products, up to three, have no more than the fifteen digits that count as exact."""
+
 
 def lettered(system: System) -> tuple[System, dict[Expr, Expr], dict[Letter, Expr]]:
     """The system with a symbol for each constant, the replacements, and their inverse. Unchanged if there are none.
@@ -45,9 +48,10 @@ def lettered(system: System) -> tuple[System, dict[Expr, Expr], dict[Letter, Exp
 
 
 def _constants(expression: Expr) -> set[Expr]:
-    """Irrational numbers that others are made of (sin(1/2), sqrt(2), pi), and fractions that stand for rounded numbers."""
+    """Irrational numbers that others are made of, such as sin(1/2), sqrt(2) and pi, and long decimals: fractions that stand
+    for rounded numbers, or whose products would count as such."""
     written = expression.atoms(sympy.Function, sympy.Pow)
     simple = {c for c in written if all(a.is_Rational for a in c.args) and c.is_real}
-    rounded = {c for c in expression.atoms(sympy.Rational) if was_computed(int(c.p), int(c.q))}
+    rounded = {c for c in expression.atoms(sympy.Rational) if was_computed(int(c.p), int(c.q), SHORT)}
     found: set[Expr] = simple | rounded | expression.atoms(sympy.NumberSymbol)
     return found

@@ -7,13 +7,14 @@ from dataclasses import dataclass
 from sympy import Expr
 
 from ...decide.jumps import jumps
-from ...decide.zero import vanishes
+from ...decide.zero import vanishes, vanishes_at
 from ...display import Part, Shown
 from ...model.constraints import Constraint
 from ...model.coordinates import Direction, time
 from ...model.space import frame, groups, in_numbers, slopes
 from ...model.system import System
-from ...symbolic import Fast, fast, gradient, total
+from ...symbolic import Fast, fast, free_names, gradient, total
+from ..admissible_states import states_on
 from ..motion.energies import meaning
 from ..motion.frames import hamel_residual
 from ..motion.lagrange import jacobi_integral, momenta, readable
@@ -91,11 +92,14 @@ def _causes(system: System) -> list[str]:
         causes.append("friction takes energy away" if dissipates else "the forces do work")
     if not vanishes(system.heat_received):
         causes.append("heat comes from outside")
-    if not all(reaction_is_idle(system.constraints[a], system) for a in by_forms(system)):
-        causes.append("the reaction of a constraint does work (the constraint moves)")
-    if held and not is_extremal(system):
+    acting = (system.constraints[a] for a in by_forms(system))
+    if working := [c for c in acting if not reaction_is_idle(c, system)]:
+        why = "moves" if any(c.moves for c in working) else "is not homogeneous in the velocities"
+        causes.append(f"the reaction of a constraint does work (the constraint {why})")
+    works = zip(system.principle.besides(system), system.velocities, strict=True)
+    if (held and not is_extremal(system)) or not _vanishes_on(system, total(f * fast(v) for f, v in works)):
         causes.append(f"reactions work as {system.principle!r} says")
-    elif not system.is_ideal and not held:
+    elif not system.is_ideal and not held and system.has_own_variations:
         causes.append("the variations are not those of the constraints, so reactions do work")
     return causes
 
@@ -124,7 +128,11 @@ def cyclic_momenta(system: System) -> list[Integral]:
         return []
     forms = [system.variations[a] for a in by_forms(system)]
     for i, (q, torque) in enumerate(zip(system.coordinates, _torques(system), strict=True)):
-        if vanishes(torque) and all(vanishes(w[i]) for w in forms):
+        if (
+            vanishes(torque)
+            and _vanishes_on(system, system.principle.besides(system)[i])
+            and all(vanishes(w[i]) for w in forms)
+        ):
             g = own.get(q.owner) if isinstance(q, Direction) else None
             name = f"momentum of {q}" if g is None else g.body_name(g.directions.index(q))
             why = f"{q} is cyclic" if g is None else "motion in this direction of the body changes nothing"
@@ -132,6 +140,13 @@ def cyclic_momenta(system: System) -> list[Integral]:
                 name, why = f"{name} with multipliers", f"{why}, in the constraints too"
             found.append(Integral(name, readable(p[i], system), True, why))
     return [*found, *_space_momenta(system)]
+
+
+def _vanishes_on(system: System, expression: Fast) -> bool:
+    """Whether an expression vanishes where the constraints hold, whatever the accelerations."""
+    if vanishes(expression):
+        return True
+    return vanishes_at(expression, states_on(system.constraints, system.coordinates, free_names([expression])))
 
 
 def _momenta(system: System) -> list[Fast]:
@@ -153,8 +168,12 @@ def _space_momenta(system: System) -> list[Integral]:
     acting = [d + fast(f) for d, f in zip(slopes(L, q), system.force, strict=True)]
     for g in groups(q):
         at = [q.index(d) for d in g.directions]
-        rates = [acting, *([fast(a) for a in system.variations[b]] for b in by_forms(system))]
-        changes = [g.in_space([rate[k] for k in at]) for rate in rates]
+        besides = system.principle.besides(system)
+        if not all(_vanishes_on(system, besides[k]) for k in at):
+            continue
+        forms = [[fast(a) for a in system.variations[b]] for b in by_forms(system)]
+        changes = [g.space_rates([acting[k] for k in at], [p[k] for k in at])]
+        changes += [g.in_space([form[k] for k in at]) for form in forms]
         for name, momentum in g.in_space([p[k] for k in at]).items():
             if all(vanishes(in_numbers(change[name], q)) for change in changes):
                 why = "motion in this direction of space changes nothing"

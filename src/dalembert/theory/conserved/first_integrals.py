@@ -28,6 +28,8 @@ from .integral_search import Found, Search, follows
 from .on_shell import Shell, shell
 from .primitive import primitive
 
+_COMPARED = 12  # integrals among the polynomials of which another is sought
+
 
 @dataclass(frozen=True, repr=False, eq=False)
 class FirstIntegrals(Shown):
@@ -118,13 +120,41 @@ def _collect(
         if not follows(part.expression, [i.expression for i in every[whole:] if i.conserved], at):
             every.append(part)
     if degree:
+        read_off, listed = list(every), []
         search = Search(at, [i.expression for i in every if i.conserved], degree, budget, searched)
         for found in search.run():
+            listed.append(found)
             every.append(_named(found, [i.name for i in every], at))
         for g in _integrated_constraints(system, [i.expression for i in every if i.conserved], at, budget):
-            every.append(_named(Found(g, 1), [i.name for i in every], at))
+            listed.append(Found(g, 1))
+        listed = _without_combinations(listed, [i.expression for i in read_off if i.conserved], at)
+        every[:] = read_off
+        for found in listed:
+            every.append(_named(found, [i.name for i in every], at))
     if at.states(1, 0) is None:
         remarks.append("no state on the constraints was found at random parameter values, so nothing was searched")
+
+
+def _without_combinations(listed: Sequence[Found], known: Sequence[Expr], at: Shell) -> list[Found]:
+    """The found integrals without those that are polynomials in all others, the longest left out first.
+
+    An integral may be found before those that it is made of. Which are listed does not depend on the order then.
+    """
+
+    def length(found: Found) -> tuple[int, int]:
+        e = found.expression
+        return len(sympy.Add.make_args(e)), len(e.free_symbols & set(at.moving_symbols))
+
+    kept = list(listed)
+    for found in sorted(listed, key=length, reverse=True):
+        others = [*known, *(f.expression for f in kept if f is not found)]
+        if (
+            len(others) <= _COMPARED
+            and at.rank([*others, found.expression]) == at.rank(others)
+            and follows(found.expression, others, at)
+        ):
+            kept.remove(found)
+    return kept
 
 
 def _integrated_constraints(system: System, known: Sequence[Expr], at: Shell, budget: Budget) -> Iterator[Expr]:
@@ -156,12 +186,21 @@ def _named(found: Found, taken: Sequence[str], at: Shell) -> Integral:
     reason = "found by search: its rate is zero at random states on the motion, for random parameter values"
     move = at.generator(e) if found.power == 1 else None
     if move is not None:
-        shift = ", ".join(f"{q} by {xi}" for q, xi in move.items() if xi != 0)
+        common = _content(list(move.values()))
+        shift = ", ".join(f"{q} by {xi / common}" for q, xi in move.items() if xi != 0)
         reason = f"symmetry: moving {shift} changes L by a total derivative at most"
     elif found.power > 1:
         reason += "; no symmetry of positions belongs to it"
     known = _symmetry(move or {})
     return Integral(known if known and known not in taken else _numbered(kind, taken), e, True, reason)
+
+
+def _content(moves: Sequence[Expr]) -> Expr:
+    """The positive number that all displacements have as a factor: masses are no part of what a symmetry moves."""
+    found = sympy.S.Zero
+    for xi in moves:
+        found = sympy.gcd(found, sympy.sympify(xi).as_content_primitive()[0])
+    return abs(found) or sympy.S.One
 
 
 def _numbered(kind: str, taken: Sequence[str]) -> str:

@@ -24,9 +24,10 @@ from ...decide.rationals import fraction_in
 from ...decide.zero import vanishes
 from ...model.coordinates import Letter, time
 from ...model.system import System
-from .ansatz import Ansatz, ansatz, building_blocks, even, motion_blocks, potential_terms
+from .ansatz import Ansatz, ansatz, building_blocks, even, monomials, motion_blocks, potential_terms
 from .constants import lettered
 from .on_shell import Shell, shell
+from .primitive import primitive
 from .state_source import Array
 
 _LARGEST = 300  # functions in one ansatz
@@ -72,18 +73,23 @@ class Search:
                 yield Found(expression, power)
 
     def _uniform_motions(self) -> Iterator[Found]:
-        """t p - a.q of every conserved p = a.v with constant a: exact whatever the other terms of the system are.
+        """t p - a.q - F(t) of every conserved p = a.v + F'(t) with constant a.
 
-        The search in floating point misses it where functions of the space are nearly dependent.
+        It is exact whatever the other terms of the system are. The search in floating point misses it where functions of the
+        space are nearly dependent.
         """
-        moving = set(self.shell.moving_symbols)
+        moving, q = set(self.shell.moving_symbols), self.system.coordinates
         for p in list(self.known):
-            rates = {q: sympy.diff(p, q.dot) for q in self.system.coordinates}
-            centre = sympy.Add(*(a * q for q, a in rates.items()))
-            uniform = sympy.Add(*(a * q.dot for q, a in rates.items()))
-            if centre == 0 or any(a.free_symbols & moving for a in rates.values()) or not vanishes(p - uniform):
+            rates = {c: sympy.diff(p, c.dot) for c in q}
+            centre = sympy.Add(*(a * c for c, a in rates.items()))
+            rest = sympy.expand(p - sympy.Add(*(a * c.dot for c, a in rates.items())))
+            steady = not any(a.free_symbols & moving for a in rates.values()) and not rest.free_symbols & (
+                moving - {time}
+            )
+            F = primitive(rest, q, self.budget) if centre != 0 and steady else None
+            if F is None:
                 continue
-            expression = _reduced(sympy.expand(time * p - centre), self.system.parameters)
+            expression = _reduced(sympy.expand(time * p - centre - F), self.system.parameters)
             if self._independent(expression) and self.shell.conserved(expression):
                 self.known.append(expression)
                 yield Found(expression, 1)
@@ -108,7 +114,9 @@ class Search:
     ) -> Iterator[tuple[Ansatz, int, str]]:
         """The largest space of its kind within the limit; before it a smaller, better conditioned one."""
         d = max(self.degree, 1)
-        small = ansatz(self.shell, still, moving, powers, (1, 1), extra)
+        small = ansatz(
+            self.shell, still, moving, powers, (1, 2), extra
+        )  # a field adds products of positions to momenta
         if d > 1 and len(small) <= _LARGEST:
             yield small, max(powers), ""
         for inner, alone in ((d, d + 1), (d, d), (d - 1, d), (d - 1, d - 1), (0, 1), (0, 0)):
@@ -155,8 +163,9 @@ class Search:
         """The combinations of functions that are conserved, in echelon form; where rounding may hide some, from balls."""
         import numpy as np
 
-        if len(space) > _EXACT or not _doubtful(rates, values):
-            yield from _combinations(rates, values)
+        spectrum = _spectrum(rates, values) if rates.size else None
+        if spectrum is None or len(space) > _EXACT or not _doubtful(spectrum[0]):
+            yield from _combinations(spectrum)
             return
         backward = space.restricted(range(len(space))[::-1])  # its kernel is in echelon form with reversed columns
         table = backward.exact_rates(self.shell.parameter_values(3))
@@ -199,7 +208,8 @@ class Search:
                 break
             values, rates = lifted.table(states)
             good = np.isfinite(rates).all(axis=1) & np.isfinite(values).all(axis=1)
-            supports = [np.flatnonzero(v) for some in _combinations(rates[good], values[good]) for v in some]
+            spectrum = _spectrum(rates[good], values[good]) if rates[good].size else None
+            supports = [np.flatnonzero(v) for some in _combinations(spectrum) for v in some]
             for support in sorted(supports, key=len):
                 whole = self._exact(lifted.restricted(list(support)))
                 if whole is not None:
@@ -268,8 +278,8 @@ def _letters(system: System) -> list[Expr]:
 
 
 def follows(expression: Expr, known: Sequence[Expr], shell: Shell) -> bool:
-    """Whether a quantity is a polynomial of degree 2 in known ones, by value at random states."""
-    states = shell.states(len(known) ** 2 + 30, 23, shell.parameter_values(5))
+    """Whether a quantity is a polynomial of degree 3 in known ones, by value at random states."""
+    states = shell.states(comb(len(known) + 3, 3) + len(known) ** 2 + 30, 23, shell.parameter_values(5))
     if states is None:
         return False
     return _follows(shell.values([expression], states)[:, 0], shell.values(known, states))
@@ -317,23 +327,20 @@ def _spectrum(rates: Array, values: Array) -> tuple[Array, Array, Array]:
     return s / (s[0] or 1.0), right, scale
 
 
-def _doubtful(rates: Array, values: Array) -> bool:
-    """Whether floating point does not decide which combinations vanish."""
-    if not rates.shape[1]:
-        return False
-    s = _spectrum(rates, values)[0]
+def _doubtful(s: Array) -> bool:
+    """Whether floating point does not decide which combinations vanish, from the singular values."""
     return bool(((s > _ZERO[0]) & (s < _NOT_ZERO)).any())
 
 
-def _combinations(rates: Array, values: Array) -> Iterator[Array]:
-    """The combinations of columns whose rates vanish, as rows of coefficients in echelon form.
+def _combinations(spectrum: tuple[Array, Array, Array] | None) -> Iterator[Array]:
+    """The combinations of columns whose rates vanish, as rows of coefficients in echelon form, from `_spectrum`.
 
     Functions that are nearly dependent give combinations that nearly vanish; hence several thresholds for zero, the strictest
     first.
     """
-    if not rates.size:
+    if spectrum is None:
         return
-    s, right, scale = _spectrum(rates, values)
+    s, right, scale = spectrum
     seen = 0
     for zero in _ZERO:
         small = s <= zero
@@ -365,13 +372,16 @@ def _echelon(rows: Array) -> Array:
 
 
 def _follows(column: Array, known: Array) -> bool:
-    """Whether a quantity is a polynomial of degree 2 in known ones."""
+    """Whether a quantity is a polynomial in known ones: of degree 3, or 2 where there are too few states to tell."""
     import numpy as np
 
     n = known.shape[1]
-    pairs = [known[:, i] * known[:, j] for i in range(n) for j in range(i, n)]
-    table = np.column_stack([np.ones(len(known)), known, *pairs])
-    sizes = np.linalg.norm(table, axis=0)
-    table, unit = table / np.where(sizes > 0, sizes, 1), column / (np.linalg.norm(column) or 1.0)
+    degree = 3 if comb(n + 3, 3) + 10 <= len(known) else 2
+    some = [list(m) for m in monomials(0, n, degree)]
+    size = np.abs(known).max(axis=0, initial=0)
+    scaled = known / np.where(size > 0, size, 1)
+    table = np.column_stack([scaled[:, m].prod(axis=1) for m in some])
+    unit = column / (np.linalg.norm(column) or 1.0)
+    table = table / np.maximum(_norms(table), np.finfo(float).tiny)
     solution = np.linalg.lstsq(table, unit, rcond=1e-12)[0]
     return bool(np.linalg.norm(table @ solution - unit) < 1e-8)

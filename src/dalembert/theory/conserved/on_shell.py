@@ -30,9 +30,10 @@ from .state_source import Array, States, StateSource
 
 @dataclass(frozen=True, eq=False)
 class ExactState:
-    """A state on shell in ball arithmetic, with the rates of positions, velocities and time."""
+    """A state on shell in ball arithmetic, with its accelerations; `along` has the rates of positions, velocities, time."""
 
     point: Point
+    accelerations: list[Ball]
     along: list[Ball]
 
 
@@ -54,8 +55,8 @@ class Shell(StateSource):
         """
         import numpy as np
 
-        n, unit = self._n, self._sizes(self.moving_symbols)
-        along = np.column_stack([at.inputs[:, n : 2 * n], at.accelerations, np.ones(len(at))])
+        unit = self._sizes(self.moving_symbols)
+        along = np.column_stack([self.groups.of(at.inputs, "velocity"), at.accelerations, np.ones(len(at))])
         slopes = [d for e in expressions for d in gradient(e, self.moving_symbols)]
         occurring = [k for k, d in enumerate(slopes) if d != 0]
         flat = np.zeros((len(at), len(slopes)))
@@ -126,7 +127,7 @@ class Shell(StateSource):
 
     def _exact_state(self, near: dict[str, float]) -> ExactState | None:
         """The state on the constraints near one found in floating point, with its accelerations."""
-        s, n = self.system, self._n
+        s = self.system
         phi = [fast(c.expression) for c in s.holonomic]
         placed = projected(phi, near, [q.name for q in s.coordinates], self.scales)
         point = None if placed is None else projected(
@@ -142,7 +143,10 @@ class Shell(StateSource):
         if sought is None:
             return None
         with balls.precise() as flint:
-            return ExactState(point, [*(point[v.name] for v in s.velocities), *sought[:n], flint.arb(1)])
+            accelerations = sought[: len(s.coordinates)]
+            return ExactState(
+                point, accelerations, [*(point[v.name] for v in s.velocities), *accelerations, flint.arb(1)]
+            )
 
     def rank(self, expressions: Sequence[Any]) -> int:
         """How many of some quantities are functionally independent on the manifold, at a fixed time."""

@@ -13,6 +13,7 @@ from ...model.coordinates import time
 from ...model.scales import system_scales
 from ...model.system import System
 from ...symbolic import Fast, fast, jacobian, vectorised
+from ...waist.layout import Groups
 from ..motion.lagrange import linear_motion
 
 Array = Any
@@ -54,6 +55,10 @@ class StateSource:
         self.symbols = (*system.coordinates, *system.velocities, time, *system.parameters)
         self.scales = system_scales(system)
         self._n = len(system.coordinates)
+        self.groups = Groups(
+            position=system.coordinates, velocity=system.velocities, time=[time], parameter=system.parameters
+        )
+        """The columns of states."""
         self._unit = self._sizes(self.symbols)
         self.pace = self.scales[time.name]
         """The time scale."""
@@ -121,10 +126,9 @@ class StateSource:
     def _rows(self, count: int, rng: Any, low: float, parameters: Array | None, decades: float) -> Array:
         import numpy as np
 
-        n = self._n
-        q, v = rng.uniform(low, 1.6, (count, n)), rng.uniform(-1.3, 1.3, (count, n))
+        q, v = rng.uniform(low, 1.6, (count, self._n)), rng.uniform(-1.3, 1.3, (count, self._n))
         t = rng.uniform(0.2, 1.8, (count, 1))
-        moving = np.hstack([q, v, t]) * self._unit[: 2 * n + 1]
+        moving = np.hstack([q, v, t]) * self._sizes(self.moving_symbols)
         if decades:
             moving = moving * 10 ** rng.uniform(-decades, decades, moving.shape)
         own = self._parameters(count, rng) if parameters is None else np.tile(parameters, (count, 1))
@@ -173,15 +177,14 @@ class StateSource:
         """The rows that can be brought onto the constraints and whose accelerations are well determined, and not too large."""
         import numpy as np
 
-        n = self._n
-        rows = self._projected(rows, self._positions, slice(0, n))
-        rows = self._projected(rows, self._velocities, slice(n, 2 * n))
+        rows = self._projected(rows, self._positions, self.groups.columns("position"))
+        rows = self._projected(rows, self._velocities, self.groups.columns("velocity"))
         matrix = self._scaled(self._motion[0](rows).reshape(len(rows), *self._size))[0]
         with np.errstate(all="ignore"):
             good = np.isfinite(matrix).all(axis=(1, 2))
             good[good] = np.linalg.cond(matrix[good]) < 1e5
         states = self.moving(rows[good])
-        slow = self._unit[n : 2 * n] / self.pace
+        slow = self.groups.of(self._unit, "velocity") / self.pace
         good = (np.abs(states.accelerations / slow) < largest).all(axis=1)
         return states.some(good)
 
@@ -210,7 +213,7 @@ class StateSource:
         import numpy as np
 
         n, size = self._n, np.ones(self._size[0])
-        size[:n] = self._unit[:n]
+        size[:n] = self.groups.of(self._unit, "position")
         row, column = np.tile(size, (len(matrix), 1)), np.tile(size, (len(matrix), 1))
 
         def largest(part: Array, axes: Any) -> Array:

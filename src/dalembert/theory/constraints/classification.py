@@ -30,6 +30,7 @@ from ...model.system import System
 from ...symbolic import fast
 from ..admissible_states import states_on
 from ..algebra import Allowance, tidy
+from .constraint_functions import constraint_functions
 from .constraint_sets import Given, cases, points_of, stated
 from .distributions import Flag, combined, flag, kernel, pairing, vanishing_on
 from .hidden_integrals import HiddenFunction, combination, constant_functions
@@ -58,6 +59,8 @@ def classify(
     by_forms = not isinstance(system, System) or system.principle.acts_by_forms(system)
     found = [read_with(_classified(case, budget or Allowance()), typed) for case in cases(given)]
     found = [c if by_forms else replace(c, is_ideal=False) for c in found]
+    if isinstance(system, System) and len(found) == 1:
+        found = [replace(found[0], functions=constraint_functions(system))]
     return found[0] if len(found) == 1 else Branched(given.name, tuple(given.expressions), tuple(found))
 
 

@@ -156,7 +156,7 @@ def without(expression: Expr, idle: Sequence[Symbol], budget: Budget) -> Expr:
 
 def antiderivative(expression: Expr, variable: Symbol, budget: Budget) -> Expr | None:
     """An antiderivative that is written without an integral sign, in the general case of its parameters."""
-    for way in (_by_rules, sympy.integrate):
+    for way in (_by_rules, sympy.integrate, _with_letters):
         for form in dict.fromkeys((expression, sympy.expand(expression))):
             for found in _branches(attempt(budget, way, form, variable)):
                 if vanishes(fast(found).diff(fast(variable)) - fast(expression)):
@@ -178,6 +178,25 @@ def _by_rules(expression: Expr, variable: Symbol) -> Expr:
 
     result: Expr = manualintegrate(expression, variable)
     return result
+
+
+def _with_letters(expression: Expr, variable: Symbol) -> Expr:
+    """With one letter for each part of a sum that is free of the variable, positive if that part is: x^2 + (y^2 + z^2)."""
+    letters: dict[Expr, Symbol] = {}
+
+    def hide(e: Expr) -> Expr:
+        if not e.args or variable not in e.free_symbols:
+            return e
+        if e.is_Add:
+            still, moving = e.as_independent(variable, as_Add=True)
+            if still.free_symbols:
+                known = {"positive": True} if sign_at_samples(still) == 1 else {"real": True}
+                still = letters.setdefault(still, sympy.Dummy(**known))
+            return still + sympy.Add(*map(hide, sympy.Add.make_args(moving)))
+        return e.func(*map(hide, e.args))
+
+    found: Expr = sympy.integrate(hide(expression), variable)
+    return found.xreplace({s: e for e, s in letters.items()})
 
 
 def pulled_back(row: Row, variables: Sequence[Symbol], gone: Symbol, value: Expr) -> list[Expr]:

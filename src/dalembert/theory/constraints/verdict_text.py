@@ -22,6 +22,7 @@ def parts(c: Classification) -> list[Part]:
         return [f"{c.name}: no constraints; {_counted(len(c.coordinates), 'degree')} of freedom ({names})."]
     shown: list[Part] = [f"{c.name}: {_verdict(c)}.", _table(c)]
     shown += [f"  {k + 1}: {record.reason}." for k, record in enumerate(c.constraints)]
+    shown += [f"  {k + 1}: {function}." for k, function in enumerate(c.functions)]
     shown += [*_numbers(c), *_hidden(c), *_remarks(c)]
     return shown
 

@@ -22,6 +22,7 @@ from ...model.constraints import Constraint
 from ...model.coordinates import Coordinate, time
 from ...symbolic import fast
 from ..algebra import Allowance
+from .constraint_functions import ConstraintFunction
 from .distributions import derived_flag, kernel
 from .hidden_integrals import HiddenFunction
 from .integrability import Integrated
@@ -165,6 +166,8 @@ class Classification(Shown):
     is_complete:       whether brackets were followed to their end within the budget
     tried:             what the search for integrating factors went through
     note:              what was left undone, if anything
+    functions:         for a `System` on lines, how each constraint depends on velocities, and what it is for the variations
+                       of its principle: Appell-Chetaev, type I, type II; Chaplygin
     remarks:           constraints that were replaced by others with the same zeros, and where one has no effect
 
     Nonlinear constraints count in the rank; growth and hidden functions are those of the others.
@@ -185,6 +188,7 @@ class Classification(Shown):
     forms: tuple[tuple[Expr, ...], ...]
     _holonomic: int
     remarks: tuple[str, ...] = ()
+    functions: tuple[ConstraintFunction, ...] = ()
     _variations: tuple[tuple[Expr, ...], ...] = field(default=())
     _points: tuple[Point, ...] = field(default=())
 

@@ -28,7 +28,9 @@ from ..algebra import tidy
 from ..motion.degeneracy import degeneracy
 from ..motion.frames import hamel_residual
 from ..motion.lagrange import entropy_rates, motion_residual, multipliers
+from .adapted_frames import adapted_velocities, kind
 from .quasi_velocities import Reader, frame_of, known, stated
+from .voronets import VoronetsForm, voronets
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -45,6 +47,11 @@ class HamelForm(Shown):
     velocities: Mapping[QuasiVelocity, Expr]
     frame: Frame
     lagrangian: Expr
+
+    @property
+    def kind(self) -> str:
+        """The name of the equations: "Lagrange", "Chaplygin", "Suslov", "Voronets" or "Boltzmann-Hamel"."""
+        return kind(self)
 
     # the frame
     @cached_property
@@ -240,7 +247,8 @@ class HamelForm(Shown):
 
     def _parts(self) -> list[Part]:
         names = ", ".join(u.name for u in self.velocities)
-        parts: list[Part] = [f"{self.system.name}: Hamel's equations in {names}"]
+        named = f" ({self.kind})" if self.kind in ("Chaplygin", "Suslov", "Voronets") else ""
+        parts: list[Part] = [f"{self.system.name}: Hamel's equations in {names}{named}"]
         parts += [Eq(u, e, evaluate=False) for u, e in self.velocities.items()]
         parts += ["Velocities:", *self.kinematics, *self._shown_brackets()]
         parts += [("Lagrangian", self.lagrangian), "Equations:", *self.equations, *self.entropy]
@@ -263,8 +271,12 @@ class HamelForm(Shown):
         return ["Brackets:", *((label, sympy.Add(*terms)) for label, terms in sums.items())] if sums else []
 
 
-def hamel(system: System, velocities: Mapping[str, Any] | Sequence[Any]) -> HamelForm:
+def hamel(system: System, velocities: Mapping[str, Any] | Sequence[Any] | None = None) -> HamelForm | VoronetsForm:
     """The equations of a system in quasi-velocities: {"u": x.dot*cos(phi) + y.dot*sin(phi), ...}, by Hamel's formula.
+
+    Without `velocities` a frame that suits the constraints is chosen, and its equations are those of Chaplygin, Suslov,
+    Voronets or Boltzmann and Hamel (`kind`); under constraints that are nonlinear in the velocities the result is a
+    `VoronetsForm`. Its `reduced` equations are those of the independent velocities.
 
     velocities:  for each quasi-velocity its name and an expression linear in the velocities, plus functions of positions
                  and time; as many as there are coordinates, and independent. A list without names makes w_1, w_2, ...
@@ -273,9 +285,11 @@ def hamel(system: System, velocities: Mapping[str, Any] | Sequence[Any]) -> Hame
     quasi-velocities vanish by the constraints, `reduced`. It is compared with Lagrange's equations by value before it is
     returned.
     """
-    system = system_of(system, "hamel")
+    system = system_of(system, "hamel", groups=True)
     reactions_by_forms(system, "hamel")
-    given, typed = stated(system, velocities)
+    if velocities is None and not all(c.is_linear for c in system.constraints):
+        return voronets(system)
+    given, typed = stated(system, adapted_velocities(system) if velocities is None else velocities)
     frame = frame_of(system, given)
     rates = frame.kinematics
     l = substitute(system.lagrangian, {q.dot: rates[q] for q in system.coordinates})

@@ -19,7 +19,9 @@ from sympy import Eq, Expr, Matrix, Symbol
 from ...decide import balls
 from ...decide.balls import values
 from ...decide.budget import Budget
-from ...decide.sample import drawn, points_on
+from ...decide.elimination import rank
+from ...decide.sample import drawn, points
+from ...decide.scale import natural_scales
 from ...decide.zero import vanishes, vanishes_at
 from ...display import Part, Shown
 from ...errors import ModelError
@@ -28,11 +30,10 @@ from ...model.bodies.assembly import Assembly
 from ...model.coordinates import Coordinate, Momentum, Velocity, multiplier, time
 from ...model.heat import mechanical
 from ...model.system import System
-from ...symbolic import Fast, fast, free_names, gradient, jacobian, slow, substitute
+from ...symbolic import Fast, fast, gradient, jacobian, slow, substitute
 from ...waist.stepmap import Block, StepMap, pointwise
 from ..algebra import linear_solution, shortest, simplified, tidy, with_short_exponents
 from ..conserved.on_shell import shell
-from ..motion.degeneracy import is_regular
 from ..motion.lagrange import jacobi_integral, momenta, multipliers, reaction, readable
 from ..motion.state_maps import motion_block
 from ..motion.velocity_degrees import quadratic_part
@@ -97,14 +98,15 @@ def _short(e: Expr, budget: Budget) -> Expr:
 
 def _check_regular(mass: Sequence[Sequence[Fast]], u: Sequence[Symbol]) -> None:
     """Raise if the matrix is singular wherever it has a value, whatever its units."""
-    from numpy import array
-
-    points = points_on([], [], sorted(free_names(e for row in mass for e in row)), count=8)
-    # Near rest as well: a Lagrangian like sqrt(1 - v^2) has no value at high velocities.
     own = {s.name for s in u}
-    slower = [{k: x / 10**d if k in own else x for k, x in p.items()} for d in (1, 4, 8, 12) for p in points]
-    grids = [g for g in (values(mass, p) for p in slower) if g is not None]
-    if grids and not any(is_regular(array(g, dtype=float)) for g in grids):
+    # Near rest as well: a Lagrangian like sqrt(1 - v^2) has no value at high velocities.
+    slower = (
+        {k: x / 10**d if k in own else x for k, x in at.items()}
+        for _, at in points([e for row in mass for e in row], 8)
+        for d in (0, 1, 4, 8, 12)
+    )
+    grids = [g for g in (values(mass, {k: balls.ball(x) for k, x in at.items()}) for at in slower) if g is not None]
+    if grids and max(map(rank, grids)) < len(mass):
         kind = "velocities" if isinstance(u[0], Velocity) else "momenta"
         needed = {
             "velocities": "coordinate needs an inertia of its own",
@@ -140,12 +142,13 @@ def _is_known(e: Expr) -> bool:
 
 
 def _inverts(candidate: Sequence[Expr], slopes: Sequence[Expr], u: Sequence[Symbol], w: Sequence[Symbol]) -> bool:
-    """Whether u(w) leads back to u wherever w = dG/du is real, from 1e-12 to 1e12: so it does on one branch alone."""
-    rng, said = random.Random(2), []
-    others = sorted({s.name for e in slopes for s in e.free_symbols} - {x.name for x in u})
+    """Whether u(w) leads back to u wherever w = dG/du is real, over 24 decades: so it does on one branch alone."""
+    rng, said, own = random.Random(2), list[bool](), sorted(x.name for x in u)
+    names = sorted({s.name for e in slopes for s in e.free_symbols} | {*own})
+    scales = natural_scales([[e] for e in slopes], names)
     apart = [substitute(c, dict(zip(w, slopes, strict=True))) - fast(x) for c, x in zip(candidate, u, strict=True)]
     for power in (*range(-12, 13), *range(-12, 13)):
-        at = drawn(others, {}, rng) | {x.name: rng.uniform(-1, 1) * 10.0**power for x in u}
+        at = drawn(names, scales, rng) | {n: scales[n] * rng.uniform(-1, 1) * 10.0**power for n in own}
         with balls.precise() as flint:
             point = {name: flint.arb(x) for name, x in at.items()}
         if values([slopes], point) is not None:

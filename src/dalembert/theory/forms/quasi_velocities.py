@@ -22,6 +22,7 @@ from ...model import checks
 from ...model.constraints import linear_row
 from ...model.coordinates import QuasiVelocity, time
 from ...model.frame import Frame
+from ...model.space import position_symbols
 from ...model.system import System
 from ...symbolic import TERMS, Fast, fast, free_names, slow, terms_of
 from ..algebra import linear_solution, tidy
@@ -78,7 +79,7 @@ def _named(system: System, given: Any) -> dict[QuasiVelocity, Expr]:
 
 def known(system: System) -> set[sympy.Symbol]:
     """The symbols that quasi-velocities are written with, besides parameters and time."""
-    return {s for c in system.coordinates for s in (c, c.dot)}
+    return {*position_symbols(system.coordinates), *system.velocities}
 
 
 def _check_names(system: System, velocities: Stated) -> None:
@@ -98,7 +99,7 @@ def _check_names(system: System, velocities: Stated) -> None:
 
 def _coefficients(system: System, velocities: Stated) -> tuple[list[list[Expr]], list[Expr]]:
     """A and b of w = A v + b."""
-    rows, offset = [], []
+    rows, offset, places = [], [], [*position_symbols(system.coordinates), time]
     for u, e in velocities.items():
         affine = linear_row(e, system.coordinates)
         if affine is None:
@@ -106,9 +107,8 @@ def _coefficients(system: System, velocities: Stated) -> tuple[list[list[Expr]],
                 f"hamel: {u} = {e} is not linear in the velocities. Quasi-velocities are sums of coefficient times velocity, "
                 f"with coefficients that depend on positions and time, and a function of these."
             )
-        if any(
-            a.has(sympy.floor, sympy.ceiling) or jumps(a, [*system.coordinates, time]) for a in (*affine[0], affine[1])
-        ):
+        parts = (*affine[0], affine[1])
+        if any(a.has(sympy.floor, sympy.ceiling) or jumps(a, places) for a in parts):
             raise ModelError(f"hamel: {u} = {e} jumps, so it has no rate there. Choose continuous coefficients.")
         rows.append([tidy(a) for a in affine[0]])
         offset.append(tidy(affine[1]))

@@ -6,6 +6,8 @@ determinant vanishes there and the accelerations are not determined by the equat
 
 from __future__ import annotations
 
+import random
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Literal
@@ -13,19 +15,20 @@ from typing import Any, Literal
 import sympy
 from sympy import Eq, Expr, Matrix, Symbol, cos, sin
 
+from ...decide import balls
+from ...decide.balls import Point
 from ...decide.budget import Budget
+from ...decide.elimination import highest_rank
+from ...decide.sample import points
 from ...display import Part, Shown, Table
-from ...model.coordinates import Parameter, time
+from ...model.coordinates import Parameter
 from ...model.system import System
-from ...symbolic import fast, free_names, magnitude, number, numpy_function
+from ...symbolic import fast, magnitude, number, numpy_function
 from ..algebra import pythagoras, shortest, tidy, with_short_exponents
 from .lagrange import mass_matrix
 
-SIZES = (1.0, 1.0, 1.0, 1.0, 1e-3, 1e3, 1e-6, 1e6, 1e-9, 1e9, 1e-12, 1e12)
-"""Sizes of positions at the random points: their natural size need not be one."""
-
-SAMPLES = len(SIZES)
-"""Number of random points at which the matrix is evaluated."""
+SAMPLES = 12
+"""Number of random points, besides those on both sides of every boundary between branches."""
 
 Verdict = Literal["has zeros", "has no zeros", "no zero was found"]
 
@@ -61,7 +64,7 @@ class Degeneracy(Shown):
 
     def _parts(self) -> list[Part]:
         signs = {
-            True: f"The mass matrix is positive definite at {SAMPLES} random points.",
+            True: "The mass matrix is positive definite at all random points tried.",
             False: "The mass matrix is NOT positive definite at a random point.",
             None: "The mass matrix has no value at the random points tried.",
         }
@@ -93,30 +96,18 @@ def degeneracy(mass: Matrix, system: System) -> Degeneracy:
 @lru_cache(maxsize=64)
 def is_degenerate(system: System) -> bool:
     """Whether the mass matrix is singular at all states: then only constraints can determine the accelerations."""
-    import numpy as np
-
-    mass, rng = mass_matrix(system), np.random.default_rng(0)
-    names = sorted(free_names(e for row in mass for e in row))
-    for size in (1.0, 1e-4, 1e-8, 1e4, 1e8):  # sqrt(1 - v^2) has no value at high velocities
-        for _ in range(4):
-            point = {name: float(rng.uniform(0.3, 1.7)) * (size if name.endswith(".dot") else 1.0) for name in names}
-            matrix = np.array([[number(e, point) if e != 0 else 0.0 for e in row] for row in mass], dtype=float)
-            if np.isfinite(matrix).all() and is_regular(matrix):
-                return False
-        if not names:
-            break
-    return True
+    mass = mass_matrix(system)
+    return highest_rank(mass, _places([e for row in mass for e in row], system.parameters)) < len(mass)
 
 
-def is_regular(matrix: Any) -> bool:
-    """Whether a matrix of numbers has full rank, whatever the units of its rows and columns."""
-    import numpy as np
-
-    row = np.abs(matrix).max(axis=1, keepdims=True)
-    if not row.all():
-        return False
-    column = np.abs(matrix / row).max(axis=0, keepdims=True)
-    return bool(column.all() and np.linalg.matrix_rank(matrix / row / column, tol=1e-9) == len(matrix))
+def _places(expressions: Sequence[Any], parameters: Iterable[Symbol]) -> Iterator[Point]:
+    """Random points at the scale of some expressions, on both sides of every boundary between branches; parameters are
+    positive.
+    """
+    positive = {p.name for p in parameters}
+    for _, at in points(expressions, SAMPLES):
+        with balls.precise() as flint:
+            yield {name: flint.arb(abs(x) if name in positive else x) for name, x in at.items()}
 
 
 def _determinant(mass: Matrix) -> Expr:
@@ -129,7 +120,21 @@ def _determinant(mass: Matrix) -> Expr:
 
 
 def _factored(determinant: Expr) -> Expr:
-    """The shortest factored form; sums of angles are also tried in expanded form."""
+    """The shortest factored form; sums of angles are also tried in expanded form, and multiples of them.
+
+    Angles are counted in the largest unit of which all are multiples: the sine of 10^12 x is no polynomial of that of x.
+    """
+    unit: dict[Symbol, Expr] = {}
+    for wave in determinant.atoms(sin, cos):
+        for s in wave.free_symbols:
+            factor = wave.args[0].coeff(s)
+            if factor.is_Rational and factor != 0:
+                unit[s] = sympy.gcd(unit.get(s, sympy.S.Zero), factor)
+    plain = _factored_plain(determinant.subs({s: s / g for s, g in unit.items()}, simultaneous=True))
+    return plain.subs({s: s * g for s, g in unit.items()}, simultaneous=True)
+
+
+def _factored_plain(determinant: Expr) -> Expr:
     forms = [determinant, apart] if (apart := sympy.expand_trig(determinant)) != determinant else [determinant]
     forms += [pythagoras(sympy.expand(f), *pair) for f in tuple(forms) for pair in ((cos, sin), (sin, cos))]
     plain, *others = (with_short_exponents(sympy.factor, f) for f in forms)
@@ -197,26 +202,24 @@ def _zero(f: Expr) -> dict[Symbol, float] | None:
     largest = max(abs(c) for c in f.as_coefficients_dict().values())  # decimals become integers of many digits
     scaled = sympy.expand(f / largest)
     compiled = numpy_function([places, parameters], scaled)
-    terms, rng = magnitude(fast(scaled)), np.random.default_rng(0)
-    for scale in SIZES:
-        values = rng.uniform(0.3, 1.7, len(parameters))
-        start = scale * rng.uniform(-3, 3, len(places))
+    terms, rng = magnitude(fast(scaled)), random.Random(0)
+    for at in _places([scaled], parameters):
+        values = np.array([float(at[p.name]) for p in parameters])
+        start = np.array([float(at[s.name]) * rng.uniform(0.2, 2) * rng.choice((1, -1)) for s in places])
         with np.errstate(all="ignore"):
             size = abs(float(compiled(start, values)))
             if not 0 < size < np.inf:
                 continue
 
-            def residual(x: Any, values: Any = values, size: float = size) -> Any:
-                return np.atleast_1d(np.nan_to_num(compiled(x, values) / size, nan=1e3, posinf=1e3, neginf=-1e3))
+            def residual(z: Any, unit: Any = start, values: Any = values, size: float = size) -> Any:
+                return np.atleast_1d(np.nan_to_num(compiled(unit * z, values) / size, nan=1e3, posinf=1e3, neginf=-1e3))
 
-            found = least_squares(
-                residual, start, xtol=1e-15, ftol=1e-15, gtol=1e-15, max_nfev=200, x_scale=np.abs(start)
-            )
+            found = least_squares(residual, np.ones(len(start)), xtol=1e-15, ftol=1e-15, gtol=1e-15, max_nfev=200)
         # a double zero such as that of 1 - cos is found only to the square root of the rounding error
-        at = {s.name: float(x) for s, x in (*zip(places, found.x, strict=True), *zip(parameters, values, strict=True))}
-        whole = number(terms, at) / size
+        reached = dict(zip(places, (start * found.x).tolist(), strict=True))
+        whole = number(terms, {s.name: x for s, x in (*reached.items(), *zip(parameters, values, strict=True))}) / size
         if abs(found.fun[0]) <= 1e-12 * max(1.0, whole if np.isfinite(whole) else 0.0):
-            return {s: _shortened(float(x), scale) for s, x in zip(places, found.x, strict=True)}
+            return {s: _shortened(x, abs(unit)) for (s, x), unit in zip(reached.items(), start, strict=True)}
     return None
 
 
@@ -226,20 +229,14 @@ def _shortened(x: float, scale: float) -> float:
 
 
 def _definite(mass: Matrix, system: System) -> bool | None:
-    """Whether the matrix is positive definite at all random points where it has a value."""
-    import numpy as np
-
-    rng = np.random.default_rng(0)
-    entries = [[fast(e) for e in mass.row(i)] for i in range(mass.shape[0])]
-    seen: bool | None = None
-    for size in SIZES:
-        point = {s.name: size * float(rng.uniform(-1.5, 1.5)) for s in (*system.coordinates, time)}
-        point |= {p.name: float(rng.uniform(0.3, 1.7)) for p in system.parameters}
-        matrix = np.array([[number(e, point) for e in row] for row in entries])
-        if not np.isfinite(matrix).all() or (size != 1 and not np.diag(matrix).all()):
-            continue  # no value there, or an entry such as 1 - cos(x) is zero by cancellation
-        scale = np.sqrt(np.abs(np.diag(matrix)))
-        if not (np.diag(matrix) > 0).all() or np.linalg.eigvalsh(matrix / np.outer(scale, scale)).min() < -1e-12:
+    """Whether the matrix is positive definite at all random points where it has a value and is regular."""
+    n, seen = mass.shape[0], None
+    entries = [[fast(e) for e in mass.row(i)] for i in range(n)]
+    for at in _places([e for row in entries for e in row], system.parameters):
+        with balls.precise() as flint:
+            grid = balls.values(entries, at)
+            minors = [flint.arb_mat([row[:k] for row in grid[:k]]).det() for k in range(1, n + 1)] if grid else []
+        if any(d < 0 for d in minors):
             return False
-        seen = True
+        seen = (bool(minors) and all(d > 0 for d in minors)) or seen
     return seen

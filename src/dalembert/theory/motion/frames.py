@@ -13,7 +13,8 @@ from typing import Any
 
 from ...model.coordinates import time
 from ...model.frame import NOTHING, Field, Frame
-from ...symbolic import Fast, fast, gradient, jacobian, total
+from ...model.space import frame
+from ...symbolic import Fast, fast, gradient, total
 
 
 def hamel_residual(
@@ -52,15 +53,15 @@ def frame_on_coordinates(
 ) -> Frame:
     """The frame of the velocities w = A(q, t) v + b(q, t); `coframe` is A, `offset` is b and `inverse` the inverse of A.
 
-    With the forms theta^k = A^k_a dq^a + b^k dt, for which theta^k(X_j) is constant, c^k_ij = -d(theta^k)(X_i, X_j). This
-    needs no derivative of the inverse.
+    v are velocities along the frame E_a of the space, with dual forms e^a; on lines E_a is d/dq^a. With the forms
+    theta^k = A^k_a e^a + b^k dt, for which theta^k(X_j) is constant, c^k_ij = -d(theta^k)(X_i, X_j). This needs no derivative
+    of the inverse. Among the symbols of a point is each coordinate, or direction of a group, with its velocity as rate.
     """
-    n = range(len(coordinates))
+    n, own = range(len(coordinates)), frame(coordinates)
     X = [[fast(inverse[a][i]) for a in n] for i in n]  # by fields
     drift = [-total(X[i][a] * fast(offset[i]) for i in n) for a in n]
-    places = [*coordinates, time]
     forms = [[*(fast(e) for e in row), fast(b)] for row, b in zip(coframe, offset, strict=True)]
-    curls = [_exterior_derivative(form, places) for form in forms]
+    curls = [_exterior_derivative(form, own) for form in forms]
     spread = [[*x, fast(0)] for x in X]
     still = [*drift, fast(1)]
     brackets = {
@@ -74,21 +75,37 @@ def frame_on_coordinates(
     return Frame(
         tuple(velocities),
         tuple(accelerations),
-        tuple(dict(zip(coordinates, x, strict=True)) for x in X),
+        tuple(_on_symbols(coordinates, own, x) for x in X),
         brackets,
-        dict(zip(places, still, strict=True)),
+        {**_on_symbols(coordinates, own, drift), time: fast(1)},
         moving,
     )
 
 
+def _on_symbols(coordinates: Sequence[Any], own: Frame, components: Sequence[Fast]) -> dict[Any, Fast]:
+    """What a field with these components along the frame of the space does to coordinates and entries of matrices."""
+    found = dict(zip(coordinates, components, strict=True))
+    for x, E in zip(components, own.fields, strict=True):
+        for s, e in E.items():
+            if s not in map(fast, coordinates):
+                found[s] = found.get(s, fast(0)) + x * fast(e)
+    return found
+
+
 Curl = list[tuple[int, int, Fast]]
-"""The entries (a, b, d_a theta_b - d_b theta_a) of the derivative of a one-form that are not zero, with a < b."""
+"""The components (a, b, d(theta)(E_a, E_b)) of the derivative of a one-form that are not zero, with a < b; time is last."""
 
 
-def _exterior_derivative(form: Sequence[Fast], places: Sequence[Any]) -> Curl:
-    slopes = jacobian(form, places)  # slopes[b][a] = d_a theta_b
-    pairs = ((a, b) for b in range(len(places)) for a in range(b))
-    return [(a, b, curl) for a, b in pairs if (curl := (slopes[b][a] - slopes[a][b]).expand()) != 0]
+def _exterior_derivative(form: Sequence[Fast], own: Frame) -> Curl:
+    """d(theta)(E_a, E_b) = E_a(theta_b) - E_b(theta_a) - theta_k c^k_ab; for time the partial derivative."""
+    slopes = [[*own.slopes(e), gradient(e, [time])[0]] for e in form]  # slopes[b][a] = E_a(theta_b)
+    found = []
+    for b in range(len(form)):
+        for a in range(b):
+            turning = total(form[k] * fast(c) for (k, i, j), c in own.brackets.items() if (i, j) == (a, b))
+            if (curl := (slopes[b][a] - slopes[a][b] - turning).expand()) != 0:
+                found.append((a, b, curl))
+    return found
 
 
 def _bracket(curl: Curl, x: Sequence[Fast], y: Sequence[Fast]) -> Fast:

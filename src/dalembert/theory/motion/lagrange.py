@@ -15,6 +15,7 @@ from sympy import Eq, Expr
 
 from ...decide.budget import Budget
 from ...decide.decimals import decimal, quotient
+from ...display import Formulas, aligned, equation_rows, on_paper
 from ...errors import ModelError
 from ...model.coordinates import Coordinate, time
 from ...model.space import frame, position_symbols
@@ -171,7 +172,7 @@ def linear_motion(system: System) -> LinearMotion:
 
 
 @dataclass(frozen=True)
-class Equations:
+class Equations(Formulas):
     """The equations of motion of a system for display: text in a terminal, LaTeX in a notebook.
 
     They are derived and solved with exact numbers. Results show numbers from typed decimals as decimals.
@@ -280,20 +281,18 @@ class Equations:
         warming = {S.dot: decimal(readable(rate, self.system), self.system.typed) for S, rate in rates}
         return tuple(Eq(unknown, value, evaluate=False) for unknown, value in (self.solved | warming).items())
 
+    @property
+    def _stated(self) -> tuple[Eq, ...]:
+        return (*self.lagrange, *self.entropy, *self.constraints)
+
     def __str__(self) -> str:
-        blocks = [
-            sympy.pretty(e, wrap_line=False, use_unicode=True)
-            for e in (*self.lagrange, *self.entropy, *self.constraints)
-        ]
-        return "\n\n".join(blocks)
+        return "\n\n".join(map(on_paper, self._stated))
 
     __repr__ = __str__
 
-    def _repr_latex_(self) -> str:
-        rows = [
-            rf"{sympy.latex(e.lhs)} &= {sympy.latex(e.rhs)}" for e in (*self.lagrange, *self.entropy, *self.constraints)
-        ]
-        return r"$\displaystyle \begin{aligned}" + r" \\ ".join(rows) + r"\end{aligned}$"
+    def latex(self) -> str:
+        """The equations and the constraints as LaTeX, for a paper."""
+        return aligned(equation_rows(self._stated))
 
 
 def equations(system: System) -> Equations:

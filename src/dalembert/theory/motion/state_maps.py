@@ -6,7 +6,7 @@ that order; or positions, momenta, entropies and time, since the momenta that me
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -16,6 +16,7 @@ from ...model.coordinates import time
 from ...model.space import frame, moved_symbols, number_rates, numbers, retracted, to_numbers
 from ...model.system import System
 from ...symbolic import Fast, fast, gradient, jacobian, magnitude, substitute, total
+from ...waist.layout import Groups
 from ...waist.stepmap import Block, StepMap, pointwise
 from .energies import energy
 from .lagrange import (
@@ -37,7 +38,9 @@ def _map(
     outputs: Mapping[str, Fast],
     *blocks: Block,
     held: Iterable[Symbol] | None = None,
+    more: Sequence[str] = (),
 ) -> StepMap:
+    """A map of states; `more` are names of parameters that the system does not have."""
     second = [getattr(q, by).name for q in system.coordinates]
     if held is None:
         held = system.principle.carried(system) if by == "dot" else ()
@@ -46,12 +49,13 @@ def _map(
     held_in = to_numbers(q)
     found = {key: held_in(e) for key, e in outputs.items()}
     sought = [Block(b.unknowns, tuple(map(held_in, b.residual)), b.guess) for b in blocks]
-    return pointwise(f"{system.name}, {name}", inputs, [p.name for p in system.parameters], found, sought)
+    parameters = [*(p.name for p in system.parameters), *more]
+    return pointwise(f"{system.name}, {name}", inputs, parameters, found, sought)
 
 
-def quantity_map(system: System, quantities: Mapping[str, Any]) -> StepMap:
-    """(q, v, t) -> any expressions."""
-    return _map(system, "quantities", "dot", {k: fast(v) for k, v in quantities.items()})
+def quantity_map(system: System, quantities: Mapping[str, Any], more: Sequence[str] = ()) -> StepMap:
+    """(q, v, t) -> any expressions, with `more` parameters than the system has."""
+    return _map(system, "quantities", "dot", {k: fast(v) for k, v in quantities.items()}, more=more)
 
 
 @lru_cache(maxsize=64)
@@ -137,15 +141,26 @@ def velocity_map(system: System, project: bool = True) -> StepMap:
     return _map(system, "velocities", "momentum", {v.name: fast(v) for v in system.velocities}, block)
 
 
+def of_momenta_map(system: System, quantities: Mapping[str, Any], project: bool, more: Sequence[str] = ()) -> StepMap:
+    """(q, p, S, t) -> any expressions in positions, velocities, entropies and time, with `more` parameters."""
+    outputs = {k: fast(v) for k, v in quantities.items()}
+    return _map(system, "quantities", "momentum", outputs, legendre_block(system, project), more=more)
+
+
 @lru_cache(maxsize=64)
 def legendre_map(system: System, project: bool) -> StepMap:
     """(q, p, t, unknowns of `legendre_block`) -> its residuals, the sizes of their terms, its `partials`."""
+    groups = legendre_groups(system, project)
+    plain = _map(system, "Legendre", "momentum", dict.fromkeys(groups.outputs, fast(0)))
+    held = {name: to_numbers(system.coordinates)(e) for name, e in groups.outputs.items()}
+    return pointwise(plain.name, [*plain.state, *legendre_block(system, project).unknowns], plain.parameters, held)
+
+
+@lru_cache(maxsize=64)
+def legendre_groups(system: System, project: bool) -> Groups:
+    """The outputs of `legendre_map`: residual, size, slope."""
     block = legendre_block(system, project)
-    entries = [*block.residual, *map(magnitude, block.residual), *block.partials.values()]
-    plain = _map(system, "Legendre", "momentum", {f"entry.{i}": fast(0) for i in range(len(entries))})
-    outputs = {f"entry.{i}": e for i, e in enumerate(entries)}
-    held = dict(zip(outputs, map(to_numbers(system.coordinates), outputs.values()), strict=True))
-    return pointwise(plain.name, [*plain.state, *block.unknowns], plain.parameters, held)
+    return Groups(residual=block.residual, size=[*map(magnitude, block.residual)], slope=[*block.partials.values()])
 
 
 @lru_cache(maxsize=64)

@@ -259,7 +259,8 @@ class Reactions(Shown):
         parts += [brief(f"{m}, of {c} = 0", e) for m, (c, e) in rows]
         parts += [brief(f"reaction on {q}", e) for q, e in self.forces.items() if e != 0]
         parts += [brief("power of the reactions", self.power)] if self.does_work else []
-        why = "a constraint moves" if s.is_ideal else "the variations are not those of the constraints"
+        moving = "moves" if any(c.moves for c in s.constraints) else "is not homogeneous in the velocities"
+        why = f"a constraint {moving}" if s.is_ideal else "the variations are not those of the constraints"
         work = f"they do work, because {why}" if self.does_work else "they do no work"
         idle = "no virtual work" if self.virtual_work().is_zero else "virtual work"
         return [

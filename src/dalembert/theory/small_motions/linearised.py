@@ -36,7 +36,7 @@ from ...numbers import real
 from ...symbolic import Fast, fast, free_names, gradient, jacobian, magnitude, number, slow
 from ..motion.lagrange import euler_lagrange, linear_motion, mass_matrix, multipliers, reaction
 from .matrices import determinant, is_zero, kernel, neat, part, pivots
-from .steady import refuse_unsteady
+from .steady import refuse_unsteady, without_rounding
 
 
 def steady_balance(system: System) -> list[Fast]:
@@ -246,6 +246,8 @@ def linearise(system: System, *, about: Any, parameters: Mapping[Any, Any] | Non
     matrices = {k: a.xreplace(put).applyfunc(neat) for k, a in matrices.items()}
     refuse_unsteady(system, expressions, matrices | {"reactions": reactions}, at)
     if computed:
+        near = {s.name: float(e) for s, e in {**at, **put}.items() if e.is_number}
+        matrices |= {name: without_rounding(expressions[name], matrices[name], near) for name in ("first", "zeroth")}
         matrices = {name: a.applyfunc(_rounded) for name, a in matrices.items()}
     shown = {s: at[s] for s in (*q, *velocity) if s in at and (s in q or not at[s].is_zero)}
     keep = ("second", "first", "zeroth", "forms", "rates", "drifts")

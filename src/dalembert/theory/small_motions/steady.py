@@ -88,3 +88,16 @@ def _bend(slope: Fast, q: Coordinate, size: float, values: Mapping[str, float]) 
         if abs(number(slope, {**values, q.name: here + 2.0**k}) - start) > 0.1 * size:
             return 2.0**k
     return 0.0
+
+
+def without_rounding(rows: Sequence[Sequence[Fast]], found: Matrix, at: Mapping[str, float]) -> Matrix:
+    """A matrix at a state in decimals, without entries whose terms cancel: a multiplier that balances a spring leaves
+    rounding, and motions as slow as that seem to grow.
+    """
+    kept = found.copy()
+    for i, row in enumerate(rows):
+        for j, e in enumerate(row):
+            if found[i, j].is_number and free_names([e]) <= at.keys():
+                size = number(magnitude(e), dict(at))
+                kept[i, j] = 0 if abs(float(found[i, j])) <= ROUNDED * size else found[i, j]
+    return kept

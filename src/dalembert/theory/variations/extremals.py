@@ -178,10 +178,17 @@ def functional_value(
         still = np.zeros((len(f.unknowns), len(s)))
         return np.vstack([x, still]), np.vstack([dx, still])
 
-    return _integral(f, line, expressions(f, whole, constants, "curve"), constants)
+    return _integral(f, line, expressions(f, whole, constants, "curve"), constants, ends=(a, b))
 
 
-def _integral(f: Functional, curve: Any, added: Any, constants: list[float], corners: Any = None) -> float:
+def _integral(
+    f: Functional,
+    curve: Any,
+    added: Any,
+    constants: list[float],
+    corners: Any = None,
+    ends: Sequence[float] | None = None,
+) -> float:
     """The integral of f dx/ds over s; the ends are not quadrature points."""
     import numpy as np
 
@@ -197,14 +204,14 @@ def _integral(f: Functional, curve: Any, added: Any, constants: list[float], cor
         return integral(density, np.linspace(0, 1, 65) if corners is None else corners)
     except DivergentError as wrong:
         first, place, last = curve(np.array([0.0, wrong.at, 1.0]))[0][0]
-        raise MethodError(divergent(f, place, (first, last))) from None
+        raise MethodError(divergent(f, place, ends or (first, last), "value")) from None
 
 
-def divergent(f: Functional, place: float, ends: Sequence[float]) -> str:
+def divergent(f: Functional, place: float, ends: Sequence[float], role: str = "extremal") -> str:
     """The message for an integral that diverges at a place."""
     near = next((e for e in ends if abs(place - e) < 1e-6 * abs(ends[1] - ends[0])), place)
     return (
-        f"extremal: the integral diverges near {f.variable} = {near:.6g}, converges too slowly to be computed, or the "
+        f"{role}: the integral diverges near {f.variable} = {near:.6g}, converges too slowly to be computed, or the "
         f"integrand has no value there. Check the ends of the curve, and that the integrand is real along it."
     )
 

@@ -45,15 +45,17 @@ def audit(run: Trajectory, invariants: Mapping[str, Any] | None = None, seconds:
     by = f"{run.system.name}, {run.method!r}" if run.method else run.system.name
     title = f"{by}, h = {run.h:g}, {span(run)}{lanes}"
     computed, failed = shortfall(run), bool(failed_lanes(run))
-    if isinstance(run.system, DiscreteSystem):
-        lines_only(run.system, "audit")
-        return Audit(title, tuple(_discrete_rows(run, run.system)), 0, computed, failed, _solved(run))
-    searched = found_integrals(run.system, seconds)
-    rows = [*_rows(run, run.system, searched), *_claimed(run, invariants or {})]
-    rows += [*_found_rows(run, searched, rows, invariants or {}), *_constraint_rows(run, run.system)]
+    if (own := run.system.discrete) is not None:
+        lines_only(own, "audit")
+        return Audit(title, tuple(_discrete_rows(run, own)), 0, computed, failed, _solved(run))
+    system = run.system.continuous
+    assert system is not None
+    searched = found_integrals(system, seconds)
+    rows = [*_rows(run, system, searched), *_claimed(run, invariants or {})]
+    rows += [*_found_rows(run, searched, rows, invariants or {}), *_constraint_rows(run, system)]
     whole = run.at_nodes
-    if run.system.entropies and has_steps(whole):
-        rows += thermal_rows(whole, run.system)
+    if system.entropies and has_steps(whole):
+        rows += thermal_rows(whole, system)
     remark = " ".join(filter(None, (searched.remark, _solved(run))))
     return Audit(title, tuple(rows), run.changes, computed, failed, remark)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ....methods.base import Method
+from ....methods.own_time import OwnTimeMethod
 from ....run.trajectory import Trajectory
 from ....run.values import Array
 from ..deviations import drift, grows_like_rounding, largest, offset, relative, rounding, turns
@@ -19,8 +20,10 @@ def promise(method: Method | None, expected: Expected) -> str:
         return "-"
     if expected == "quadrature":
         return "kept to its quadrature"
-    if method is None or method.adaptive:
-        return "error of the size of the tolerance" if method else "-"
+    if method is None:
+        return "-"
+    if method.adaptive and not isinstance(method, OwnTimeMethod):
+        return "error of the size of the tolerance"
     return f"error stays bounded, O(h^{method.order})" if expected == "bounded" else f"error O(h^{method.order})"
 
 

@@ -1,0 +1,1 @@
+"""Discrete systems with symmetry: bundles, affine discrete connections, reduced equations, reconstruction."""

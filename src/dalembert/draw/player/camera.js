@@ -1,0 +1,68 @@
+// The camera: in the plane straight from above, in space around a middle point.
+
+class Camera {
+  constructor(spatial, middle, reach) {
+    this.spatial = spatial;
+    this.angles = {azimuth: -0.9, height: 0.42};
+    this.aim(middle, reach);
+    this.reset();
+  }
+  // What the picture is about: its middle and half its height; the user moves and magnifies from there.
+  aim(middle, reach) { this.target = middle.slice(); this.size = reach; }
+  reset() { Object.assign(this, this.angles, {factor: 1, shift: [0, 0, 0]}); }
+  get reach() { return this.size * this.factor; }
+  get middle() { return add(this.target, times(this.size, this.shift)); }
+
+  back() {
+    if (!this.spatial) return [0, 0, 1];
+    const c = Math.cos(this.height);
+    return [c * Math.cos(this.azimuth), c * Math.sin(this.azimuth), Math.sin(this.height)];
+  }
+  axes() {
+    const z = this.back(), x = unit(cross(this.spatial ? [0, 0, 1] : [0, 1, 0], z));
+    return [x, cross(z, x), z];
+  }
+  get distance() { return 3.2 * this.reach; }
+  eye() { return add(this.middle, times(this.distance, this.back())); }
+
+  // Half the height of the picture in the plane of the middle; a narrow picture shows as much sideways.
+  half(aspect) { return this.reach / Math.min(aspect, 1); }
+
+  matrix(aspect) {
+    const [x, y, z] = this.axes(), e = this.eye(), d = this.distance, h = this.half(aspect), near = d / 50, far = 20 * d;
+    const rows = [x, y, z].map(a => [...a, -dot(a, e)]);
+    const m = new Float32Array(16);
+    for (let j = 0; j < 4; j++) {
+      const [a, b, c] = rows.map(r => r[j]), w = j === 3 ? 1 : 0;
+      if (this.spatial) {
+        m[4 * j] = a * d / (h * aspect);
+        m[4 * j + 1] = b * d / h;
+        m[4 * j + 2] = -c * (far + near) / (far - near) - w * 2 * far * near / (far - near);
+        m[4 * j + 3] = -c;
+      } else {
+        m[4 * j] = a / (h * aspect);
+        m[4 * j + 1] = b / h;
+        m[4 * j + 2] = -c * 2 / (far - near) - w * (far + near) / (far - near);
+        m[4 * j + 3] = w;
+      }
+    }
+    return m;
+  }
+
+  onto(p, left, width, height) {
+    const m = this.matrix(width / height), q = [0, 1, 2, 3].map(i => m[i] * p[0] + m[4 + i] * p[1] + m[8 + i] * p[2] + m[12 + i]);
+    return [left + (q[0] / q[3] + 1) / 2 * width, (1 - q[1] / q[3]) / 2 * height];
+  }
+  pixels(r, height) { return r * height / (2 * this.reach); }
+
+  orbit(dx, dy) {
+    if (!this.spatial) return;
+    this.azimuth -= 0.008 * dx;
+    this.height = Math.min(Math.max(this.height + 0.008 * dy, -1.5), 1.5);
+  }
+  pan(dx, dy, height) {
+    const [x, y] = this.axes(), k = 2 * this.reach / height;
+    this.shift = add(this.shift, times(1 / this.size, add(times(-dx * k, x), times(dy * k, y))));
+  }
+  zoom(factor) { this.factor = Math.min(Math.max(this.factor * factor, 0.01), 100); }
+}

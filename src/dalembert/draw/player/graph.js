@@ -1,0 +1,71 @@
+// Curves against time, one strip for each chosen quantity, with a line at the present.
+
+const DASHES = [[], [7, 4], [2, 3], [9, 3, 2, 3]];
+
+class Graph {
+  constructor(canvas, data, words) { this.canvas = canvas; this.data = data; this.words = words; this.range = null; }
+
+  draw(runs, chosen, now, theme) {
+    const ratio = window.devicePixelRatio || 1, strip = 104, width = this.canvas.clientWidth, height = Math.max(1, chosen.length) * strip + 22;
+    this.canvas.style.height = `${height}px`;
+    this.canvas.width = Math.round(width * ratio);
+    this.canvas.height = Math.round(height * ratio);
+    const c = this.canvas.getContext("2d");
+    c.setTransform(ratio, 0, 0, ratio, 0, 0);
+    c.clearRect(0, 0, width, height);
+    c.font = "12px system-ui, sans-serif";
+    const left = 58, right = width - 10, [t0, t1] = spanOf(runs);
+    const x = t => left + (t1 > t0 ? (t - t0) / (t1 - t0) : 0) * (right - left);
+    this.range = {left, right, t0, t1};
+    chosen.forEach((k, i) => this.strip(c, runs, k, 18 + i * strip, strip - 26, x, left, right, theme));
+    c.strokeStyle = theme.ink;
+    c.lineWidth = 1;
+    c.beginPath(); c.moveTo(x(now), 6); c.lineTo(x(now), height - 20); c.stroke();
+    c.fillStyle = theme.faint;
+    c.textAlign = "left"; c.fillText(short(t0), left, height - 6);
+    c.textAlign = "right"; c.fillText(`t = ${short(t1)}`, right, height - 6);
+  }
+
+  strip(c, runs, k, top, height, x, left, right, theme) {
+    let low = Infinity, high = -Infinity;
+    for (const run of runs) for (const lane of run.lanes) for (let i = 0; i < lane.count; i++) {
+      const v = lane.stored[k][i];
+      if (v < low) low = v;
+      if (v > high) high = v;
+    }
+    if (!(high > low)) { const w = Math.abs(low) || 1; low -= 0.1 * w; high += 0.1 * w; }
+    const y = v => top + height - (v - low) / (high - low) * height;
+    c.strokeStyle = theme.grid;
+    c.lineWidth = 1;
+    c.strokeRect(left, top, right - left, height);
+    c.fillStyle = theme.faint;
+    c.textAlign = "right";
+    c.fillText(short(high), left - 6, top + 9);
+    c.fillText(short(low), left - 6, top + height);
+    c.fillStyle = theme.ink;
+    c.textAlign = "left";
+    c.fillText(this.data.quantities[k].name, left, top - 5);
+    runs.forEach((run, r) => run.lanes.forEach((lane, l) => {
+      c.strokeStyle = theme.palette[r % PALETTE.length];
+      c.globalAlpha = l === 0 ? 1 : 0.35;
+      c.lineWidth = 1.5;
+      c.setLineDash(DASHES[r % DASHES.length]);
+      c.beginPath();
+      const step = Math.max(1, Math.floor(lane.count / 2400));
+      for (let i = 0; i < lane.count; i += step) c.lineTo(x(run.time[i]), y(lane.stored[k][i]));
+      c.stroke();
+      c.setLineDash([]);
+      c.globalAlpha = 1;
+    }));
+  }
+}
+
+function spanOf(runs) {
+  const ends = runs.flatMap(run => run.lanes.map(lane => run.time[Math.max(lane.count - 1, 0)]));
+  return [Math.min(...runs.map(run => run.time[0])), Math.max(...ends)];
+}
+function short(v) {
+  if (v === 0) return "0";
+  const size = Math.abs(v);
+  return size >= 1e4 || size < 1e-2 ? v.toExponential(1) : String(+v.toPrecision(3));
+}

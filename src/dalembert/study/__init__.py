@@ -1,0 +1,1 @@
+"""Studies: many motions in chunks, on several processes or machines, kept in a store from which they go on."""

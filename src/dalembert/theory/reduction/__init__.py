@@ -1,0 +1,1 @@
+"""Symmetries: group actions on the coordinates, what is invariant under them, and the motion reduced by them."""

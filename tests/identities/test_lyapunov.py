@@ -1,0 +1,162 @@
+"""Lyapunov exponents: linear motions, variational equations, ensembles, pairs, units, refusals."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.integrate import solve_ivp
+
+import dalembert as da
+from dalembert.analysis.motions import lyapunov
+
+x, y = da.coordinates("x y")
+m, k, lam = da.parameters("m k lam")
+
+HENON_HEILES = da.System(
+    "Henon and Heiles' star",
+    [x, y],
+    kinetic=m * (x.dot**2 + y.dot**2) / 2,
+    potential=k * (x**2 + y**2) / 2 + lam * (x**2 * y - y**3 / 3),
+)
+
+
+def star(energy, height, method=None, until=2000.0, h=0.05, every=20, length=1.0, second=1.0):
+    """A motion through x = 0 at that height with p_y = 0; in other units of length and time if these are given."""
+    speed = np.sqrt(2 * energy - height**2 + 2 * height**3 / 3)
+    return da.simulate(
+        HENON_HEILES, method or da.Gauss(4), h=h * second, until=until * second, every=every,
+        start={x: 0, y: height * length, x.dot: speed * length / second, y.dot: 0},
+        parameters={m: 1, k: second**-2, lam: second**-2 / length},
+    )  # fmt: skip
+
+
+def test_exponents_of_a_linear_motion_are_those_of_the_step():
+    """At two saddles midpoint steps multiply by (1 + ah/2)/(1 - ah/2); the transient falls like exp(-2 t)."""
+    saddles = da.System("saddles", [x, y], lagrangian=(x.dot**2 + y.dot**2 + x**2 + 4 * y**2) / 2)
+    still = dict.fromkeys([x, y, x.dot, y.dot], 0)
+    found = da.lyapunov(da.simulate(saddles, da.Midpoint(), h=0.1, steps=400, every=2, start=still))
+    rates = [np.log((1 + 0.05 * a) / (1 - 0.05 * a)) / 0.1 for a in (2, 1)]
+    exact = np.array([*rates, *(-r for r in rates[::-1])])
+    last = np.sort(found.growth[-1])[::-1] / 0.2
+    assert np.abs(last / exact - 1).max() < 1e-12
+    assert (np.abs(found.exponents - exact) < 2 * found.error).all()
+    assert np.abs(found.pairs).max() < 1e-13
+
+
+def test_damping_contracts_all_directions():
+    """The sum of both exponents is that of the damping rate over the mass, exactly so for the exact solution."""
+    damped = da.System("damped spring", [x], lagrangian=x.dot**2 / 2 - 2 * x**2, forces={x: -x.dot / 2})
+    run = da.simulate(damped, da.Gauss(3), h=0.05, until=40, every=4, start={x: 1, x.dot: 0})
+    assert abs(da.lyapunov(run).exponents.sum() + 0.5) < 1e-9
+
+
+def test_a_chaotic_motion_against_variational_equations(monkeypatch):
+    """Growth over the first 60 units of time, by SciPy along Hamilton's equations with their derivative, written out here."""
+
+    def rates(_, z):
+        a, b, tangent = z[0], z[1], z[4:].reshape(4, 4)
+        hessian = np.array([[-1 - 2 * b, -2 * a], [-2 * a, -1 + 2 * b]])
+        turned = np.concatenate([tangent[2:], hessian @ tangent[:2]])
+        return np.concatenate([z[2:4], [-a - 2 * a * b, -b - a**2 + b**2], turned.ravel()])
+
+    monkeypatch.setattr(lyapunov, "_scales", lambda tangents, parts: np.ones(tangents.shape[::3]))  # measured as below
+    found = da.lyapunov(star(1 / 6, -0.1, until=60.0))
+    state = np.array([0, -0.1, np.sqrt(1 / 3 - 0.01 - 0.002 / 3), 0])
+    basis, growth = np.eye(4)[:, [0, 1, 3, 2]], []
+    for _ in range(60):
+        z = solve_ivp(rates, (0, 1), [*state, *basis.ravel()], method="DOP853", rtol=1e-12, atol=1e-13).y[:, -1]
+        basis, stretched = np.linalg.qr(z[4:].reshape(4, 4))
+        state = z[:4]
+        growth.append(np.log(np.abs(np.diag(stretched))))
+    assert np.abs(np.sort(np.mean(growth, axis=0))[::-1] - found.exponents).max() < 1e-9
+    assert found.exponents[0] > 0.05
+    assert np.abs(found.pairs).max() < 1e-13
+
+
+def test_errors_are_those_of_an_ensemble():
+    """At E = 1/6 nearly all motions are in one chaotic sea: exponents of several scatter as much as each one says."""
+    draws = np.random.default_rng(1964)
+    heights, slopes = draws.uniform(-0.3, 0.3, 24), draws.uniform(-0.2, 0.2, 24)
+    speeds = np.sqrt(1 / 3 - slopes**2 - heights**2 + 2 * heights**3 / 3)
+    start = {x: 0 * heights, y: heights, x.dot: speeds, y.dot: slopes}
+    run = da.simulate(
+        HENON_HEILES, da.Gauss(4), h=0.05, until=1000, every=20, start=start, parameters={m: 1, k: 1, lam: 1}
+    )
+    found = da.lyapunov(run)
+    told = np.sqrt((found.error[:, 0] ** 2).mean())
+    scatter = found.exponents[:, 0].std(ddof=1)
+    assert 0.5 < told / scatter < 2
+    assert found.exponents[:, 0].mean() > 5 * scatter / np.sqrt(24)
+
+
+def test_control_a_regular_motion_has_no_positive_exponent():
+    """At E = 1/12 the error is that of a growth like that of time itself."""
+    found = da.lyapunov(star(1 / 12, 0.1))
+    assert (np.abs(found.exponents) < 2 * found.error).all()
+    assert found.exponents[0] < 0.01
+
+
+def test_control_pairs_of_a_method_that_is_not_symplectic_do_not_cancel():
+    runs = [star(1 / 6, -0.1, method, 200.0, 0.1, 5) for method in (da.RungeKutta4(), da.Gauss(4))]
+    pairs = [np.abs(da.lyapunov(run).pairs).max() for run in runs]
+    assert pairs[0] > 1e-8
+    assert pairs[1] < 1e-13
+
+
+def test_exponents_do_not_depend_on_units():
+    plain = da.lyapunov(star(1 / 12, 0.1, until=100.0))
+    other = da.lyapunov(star(1 / 12, 0.1, until=100.0, length=1e-9, second=1e6))
+    assert np.abs(other.exponents * 1e6 - plain.exponents).max() < 1e-9
+    assert np.abs(other.error * 1e6 - plain.error).max() < 1e-9
+
+
+def test_rotations_about_the_middle_axis_on_a_group():
+    """Euler's rate of divergence from the steady rotation W about the middle axis: W sqrt((I2-I1)(I3-I2)/(I1 I3))."""
+    R = da.rotation("R")
+    w = R.omega
+    body = da.System("free body", [R], kinetic=(w[0] ** 2 + 2 * w[1] ** 2 + 3 * w[2] ** 2) / 2, potential=0)
+    run = da.simulate(body, da.RungeKutta4(), h=0.02, until=60, every=10, start={R: np.eye(3), w: [0, 1, 0]})
+    found = da.lyapunov(run)
+    last = np.sort(found.growth[-50:].mean(axis=0))[::-1] / 0.2
+    assert abs(last[0] * np.sqrt(3) - 1) < 1e-6
+    assert abs(found.exponents[0] - 1 / np.sqrt(3)) < 2 * found.error[0]
+
+
+def test_lanes_are_like_single_runs():
+    start = {x: [0, 0], y: [0.1, -0.1], x.dot: [0.3, 0.2], y.dot: 0}
+    numbers = {m: 1, k: 1, lam: 1}
+    both = da.lyapunov(da.simulate(HENON_HEILES, da.Gauss(4), h=0.1, steps=200, start=start, parameters=numbers))
+    for lane in range(2):
+        one = {c: value[lane] if isinstance(value, list) else value for c, value in start.items()}
+        run = da.simulate(HENON_HEILES, da.Gauss(4), h=0.1, steps=200, start=one, parameters=numbers)
+        single = da.lyapunov(run)
+        assert np.allclose(both.exponents[lane], single.exponents, rtol=1e-9, atol=1e-13)
+        assert np.allclose(both.error[lane], single.error, rtol=1e-9, atol=1e-13)
+    assert "means over 2 lanes" in str(both)
+    assert both.running.shape == (2, 200, 4)
+    assert np.array_equal(both.running[:, -1], both.exponents)
+
+
+def test_what_has_no_exponents_is_refused():
+    with pytest.raises(da.ModelError, match=r"lyapunov: 4 intervals .* 10 blocks of time.* at least 20"):
+        da.lyapunov(star(1 / 12, 0.1, until=1.0, every=5))
+    run = star(1 / 12, 0.1, until=10.0)
+    with pytest.raises(
+        da.ModelError, match=r"blocks = 1: the error is that of so many means; give a whole number from 2"
+    ):
+        da.lyapunov(run, blocks=1)
+    with pytest.raises(da.ModelError, match=r"Expected a run: lyapunov\(simulate"):
+        da.lyapunov(HENON_HEILES)
+    with pytest.raises(da.MethodError, match="adaptive"):
+        da.lyapunov(star(1 / 12, 0.1, da.Reference(), until=10.0))
+    rod = da.System("rod", [x, y], lagrangian=(x.dot**2 + y.dot**2) / 2 - y, constraints=[x**2 + y**2 - 1])
+    fall = da.simulate(rod, da.Midpoint(), h=0.1, steps=40, start={x: 1, y: 0, x.dot: 0, y.dot: 0})
+    with pytest.raises(da.ModelError, match=r"lyapunov: 'rod' has constraints.*Write it in free coordinates"):
+        da.lyapunov(fall)
+
+
+def test_records_that_are_too_far_apart_are_refused():
+    saddle = da.System("saddle", [x], lagrangian=(x.dot**2 + x**2) / 2)
+    run = da.simulate(saddle, da.Midpoint(), h=0.1, steps=4000, every=200, start={x: 0, x.dot: 0})
+    with pytest.raises(da.ModelError, match=r"Record more often: simulate\(\.\.\., every=\.\.\.\) below 200"):
+        da.lyapunov(run, blocks=2)

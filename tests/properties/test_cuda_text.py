@@ -1,0 +1,223 @@
+"""The CUDA source, compiled as C++ for this processor: the same motions as by LLVM, without a GPU."""
+
+import ctypes
+import shutil
+import subprocess
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+import dalembert as da
+from dalembert.engine.backends import cuda_text, llvm
+from dalembert.engine.machine import BACKENDS
+
+COMPILER = next(filter(None, map(shutil.which, ("g++", "clang++", "c++"))), None)
+pytestmark = pytest.mark.skipif(
+    COMPILER is None, reason="no C++ compiler was found: the CUDA source cannot be compiled"
+)
+
+_C_TYPES = {"real": ctypes.c_double, "integer": ctypes.c_int64}
+
+
+class OnThisProcessor:
+    """A back end that prints CUDA C and executes it here, in groups of two lanes, with a copy of what it writes."""
+
+    own_memory, patience = True, 0.1
+    emitter = cuda_text.CudaEmitter
+    kept = staticmethod(llvm.kept)
+
+    def __init__(self, folder):
+        self.folder = folder
+
+    def processor(self):
+        return f"text {self.folder}"
+
+    def compile_module(self, text, most):
+        source, made = self.folder / "lanes.cpp", self.folder / "lanes.so"
+        source.write_text(text)
+        subprocess.run([COMPILER, "-O1", "-shared", "-fPIC", "-o", made, source], check=True)
+        return made.read_bytes()
+
+    def is_object(self, code):
+        return code.startswith(b"\x7fELF")
+
+    def load(self, code, name, arguments):
+        made = self.folder / f"{abs(hash(code))}.so"
+        made.write_bytes(code)
+        function = ctypes.CDLL(str(made))[name]
+        function.argtypes = [_C_TYPES.get(kind, ctypes.c_void_p) for kind in arguments.values()]
+        function.restype = None
+
+        def call(memories, lanes, work, numbers):
+            at = [m.array.ctypes.data for m in memories]
+            for first, last in pairwise([*range(0, lanes, 2), lanes]):
+                function(*at, first, last, *numbers)
+
+        return call
+
+
+@pytest.fixture
+def device(tmp_path, monkeypatch):
+    name = f"text {tmp_path}"  # compiled steps are kept by the name of the device
+    monkeypatch.setitem(BACKENDS, name, OnThisProcessor(tmp_path))
+    monkeypatch.setenv("DALEMBERT_CACHE", "")
+    return name
+
+
+def both(name, method, device, **more):
+    """The same motions, computed twice."""
+    example = da.gallery.load(name)
+    first = next(iter(example.parameters))
+    parameters = {**example.parameters, first: float(example.parameters[first]) * np.linspace(1, 1.01, 5)}
+    given = {"h": example.h, "steps": 100, "parameters": parameters, "start": example.start, **more}
+    return [da.simulate(example.system, method, device=place, **given) for place in ("cpu", device)]
+
+
+def difference(one, other):
+    """The largest difference of recorded numbers, relative to the largest: single columns may be rounding noise."""
+    a, b = one.records, other.records
+    return np.nanmax(np.abs(a - b)) / np.nanmax(np.abs(a))
+
+
+@pytest.mark.parametrize(
+    "name, method",
+    [
+        ("double-pendulum", da.Midpoint()),
+        ("double-pendulum", da.RungeKutta4()),
+        ("kepler", da.StormerVerlet()),
+        ("kepler", da.Composition(da.Midpoint(), 4)),
+        ("rolling-disk", da.Midpoint()),
+        ("heavy-top", da.Midpoint()),
+        ("two-gas-chambers", da.Midpoint()),
+        ("kepler", da.Gauss(3)),
+    ],
+    ids=str,
+)
+def test_the_source_computes_the_motions_of_the_cpu(name, method, device):
+    one, other = both(name, method, device)
+    assert difference(one, other) < 1e-11
+    assert np.array_equal(one.codes[:, :2], other.codes[:, :2])
+
+
+def test_failures_are_told_lane_by_lane(device):
+    """x'' = 1/x^2 towards x = 0, from one of three starts; the others go on."""
+    x = da.coordinates("x")
+    system = da.System("fall", coordinates=[x], kinetic=x.dot**2 / 2, potential=-1 / x)
+    given = {"h": 0.01, "steps": 100, "start": {x: np.array([1.0, 0.02, 2.0]), x.dot: 0.0}, "strict": False}
+    runs = [da.simulate(system, da.Midpoint(), device=place, **given) for place in ("cpu", device)]
+    assert runs[0].codes[:, :2].tolist() == runs[1].codes[:, :2].tolist()
+    assert runs[1].codes[1, 0] and not runs[1].codes[[0, 2], 0].any()
+    assert np.isnan(runs[1].x[1, -1])
+
+
+def test_events_continuation_and_thinning(device):
+    x = da.coordinates("x")
+    system = da.System("ball", coordinates=[x], kinetic=x.dot**2 / 2, potential=x * 981 / 100)
+    bounce = da.Event(x, direction=-1, action={x.dot: -x.dot * 0.9})
+    given = {"h": 0.01, "start": {x: np.array([1.0, 2.0]), x.dot: 0.0}, "events": bounce, "every": 3}
+    runs = [da.simulate(system, da.Midpoint(), steps=150, device=place, **given) for place in ("cpu", device)]
+    assert difference(*runs) < 1e-9
+    given.pop("events"), given.pop("start")
+    plain = {"h": 0.01, "every": 3, "device": device}
+    whole = da.simulate(system, da.Midpoint(), steps=40, start={x: 1, x.dot: 0}, **plain)
+    part = da.simulate(system, da.Midpoint(), steps=17, start={x: 1, x.dot: 0}, **plain)
+    rest = da.simulate(system, da.Midpoint(), steps=23, start=part, **plain)
+    assert np.array_equal(np.append(part.x, rest.x), whole.x)
+
+
+def test_numbers_kept_over_all_nodes(device):
+    """Reductions are computed where the steps are, and so is what is recorded at some of them."""
+    record = {"energy": "drift", "theta1": ("largest", "smallest", "mean"), "theta2.dot": "largest"}
+    one, other = both("double-pendulum", da.Midpoint(), device, record=record, every=7)
+    assert len(one.reductions) == 5 and one.records.shape == other.records.shape
+    for name, values in one.reductions.items():
+        assert np.allclose(other.reductions[name], values, rtol=1e-9, atol=1e-12), name
+    whole = both("double-pendulum", da.Midpoint(), device)[1]
+    assert np.array_equal(other.records, whole.records[:, ::7])
+
+
+def test_multipliers_and_entropies_are_outputs_and_states(device):
+    one, other = both("rolling-disk", da.Midpoint(), device)
+    assert one.multipliers.shape == other.multipliers.shape and np.abs(one.multipliers).max() > 0
+    assert np.allclose(one.multipliers, other.multipliers, rtol=0, atol=1e-9 * np.nanmax(np.abs(one.multipliers)))
+    one, other = both("two-gas-chambers", da.Midpoint(), device)
+    S = one.system.entropies[0]
+    assert np.allclose(one[S], other[S], rtol=1e-10) and np.ptp(one[S]) > 0
+
+
+@pytest.mark.parametrize("function", ["exp", "log", "atan2", "pow", "asin", "tanh"])
+def test_functions_of_the_source_are_those_of_the_cpu(function, device):
+    x, y = da.coordinates("x y")
+    made = {
+        "exp": da.exp(x), "log": da.log(2 + x), "atan2": da.atan2(y, 2 + x), "pow": (5 + x) ** 1.7 / 10,
+        "asin": da.asin(x / 4), "tanh": da.tanh(x),
+    }[function]  # fmt: skip
+    system = da.System("bend", coordinates=[x, y], kinetic=(x.dot**2 + y.dot**2) / 2, potential=made + x**2 + y**2)
+    start = {x: np.array([0.1, 0.2, 0.3]), y: 0.5, x.dot: 0.2, y.dot: 0.1}
+    runs = [da.simulate(system, da.Midpoint(), h=0.05, steps=40, start=start, device=d) for d in ("cpu", device)]
+    assert difference(*runs) < 1e-12 and np.array_equal(runs[0].codes[:, :2], runs[1].codes[:, :2])
+
+
+def test_a_wrong_sign_is_seen(device, monkeypatch):
+    """The control."""
+
+    class Wrong(cuda_text.CudaEmitter):
+        def negative(self, a):
+            return a
+
+    monkeypatch.setattr(OnThisProcessor, "emitter", Wrong)
+    try:
+        one, other = both("double-pendulum", da.Midpoint(), device)
+    except da.SimulationError:
+        return
+    assert difference(one, other) > 1e-3
+
+
+def test_devices_are_named():
+    x = da.coordinates("x")
+    system = da.System("ball", coordinates=[x], kinetic=x.dot**2 / 2)
+    given = {"h": 0.1, "steps": 1, "start": {x: 0, x.dot: 1}}
+    with pytest.raises(da.MethodError, match=r"device = 'gpu'\. Expected one of 'cpu', 'simd', 'cuda'"):
+        da.simulate(system, da.Midpoint(), device="gpu", **given)
+    with pytest.raises(da.MethodError, match="it runs on the 'cpu'"):
+        da.simulate(system, da.Reference(), device="cuda", **given)
+
+
+@pytest.mark.skipif(shutil.which("nvidia-smi") is not None, reason="there is a GPU")
+def test_without_a_gpu_the_message_says_what_is_needed():
+    x = da.coordinates("x")
+    system = da.System("ball", coordinates=[x], kinetic=x.dot**2 / 2)
+    with pytest.raises(da.MethodError, match=r"needs an NVIDIA GPU and CuPy \(pip install dalembert\[gpu\]\)"):
+        da.simulate(system, da.Midpoint(), h=0.1, steps=1, start={x: 0, x.dot: 1}, device="cuda")
+
+
+@pytest.mark.skipif(shutil.which("nvidia-smi") is None, reason="there is no GPU")
+@pytest.mark.parametrize("name", ["double-pendulum", "rolling-disk", "two-gas-chambers", "heavy-top"])
+def test_a_gpu_computes_the_motions_of_the_cpu(name):
+    one, other = both(name, da.Midpoint(), "cuda")
+    assert difference(one, other) < 1e-11
+
+
+def test_sparse_elimination(device):
+    """A ring of masses, whose matrices are factored by tables."""
+    example = ring(16)
+    one, other = (da.simulate(device=place, **example) for place in ("cpu", device))
+    assert difference(one, other) < 1e-12
+    assert np.array_equal(one.codes, other.codes)
+
+
+def ring(n):
+    """Masses on a ring between springs that harden; their masses differ from lane to lane."""
+    q = [da.coordinates(f"x{i}") for i in range(n)]
+    m, k = da.parameters("m k", positive=True)
+    stretch = [b - a for a, b in pairwise([*q, q[0]])]
+    system = da.System(
+        "ring",
+        q,
+        kinetic=sum(m * c.dot**2 / 2 for c in q),
+        potential=sum(k * s**2 / 2 + s**4 / 4 for s in stretch) + q[0] ** 2,
+    )
+    start = {c: np.sin(i) for i, c in enumerate(q)} | {c.dot: 0.0 for c in q}
+    parameters = {m: np.array([1.0, 2.0, 3.0]), k: 1.0}
+    return {"system": system, "method": da.Midpoint(), "h": 0.1, "steps": 40, "parameters": parameters, "start": start}

@@ -1,0 +1,211 @@
+"""The player in a real browser: it moves, it computes, it asks for nothing, it fits the screen."""
+
+from __future__ import annotations
+
+import io
+
+import numpy as np
+import pytest
+from PIL import Image, ImageChops
+
+import dalembert as da
+
+P = "document.querySelector('.dalembert-player').player"
+READY = "document.querySelector('.dalembert-player').dataset.live === 'ready'"
+
+
+def motion(name, steps=400, method=None, **more):
+    e = da.gallery.load(name)
+    more = {"start": e.start, "h": e.h} | more
+    return da.simulate(e.system, method or da.Midpoint(), steps=steps, parameters=e.parameters, **more)
+
+
+@pytest.fixture(scope="module")
+def pages(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("pages")
+    pendulum = motion("double-pendulum")
+    pendulum.animate(folder / "plane.html")
+    motion("heavy-top").animate(folder / "space.html")
+    motion("two-gas-chambers").animate(folder / "warm.html", lang="es")
+    other = motion("double-pendulum", method=da.RungeKutta4())
+    pendulum.animate(folder / "both.html", beside=other, live=False)
+    return folder
+
+
+def picture(browser):
+    return Image.open(io.BytesIO(browser.picture())).convert("RGB")
+
+
+def differ(a, b):
+    return ImageChops.difference(a, b).getbbox() is not None
+
+
+def still(browser, page, **size):
+    """Open a page and stop it at its start."""
+    browser.open(page, **size)
+    browser.run(f"{P}.setPlaying(false), {P}.now = {P}.span[0], {P}.refresh()")
+
+
+@pytest.mark.parametrize("name", ["plane", "space", "warm", "both"])
+@pytest.mark.parametrize("width", [390, 1440])
+def test_a_page_is_quiet_and_fits(browser, pages, name, width):
+    browser.open(pages / f"{name}.html", width=width)
+    if name != "both":
+        browser.until(READY)
+    assert browser.requests() == [(pages / f"{name}.html").as_uri()]
+    assert browser.complaints() == []
+    assert browser.run("document.documentElement.scrollWidth") <= width
+    everything = "[...document.querySelectorAll('.dalembert-player *')]"
+    wide = f"{everything}.filter(e => e.getBoundingClientRect().right > innerWidth + 1)"
+    assert browser.run(f"{wide}.map(e => e.className || e.tagName)") == []
+
+
+def test_it_plays_and_scrubs(browser, pages):
+    browser.open(pages / "plane.html")
+    browser.run(f"{P}.setPlaying(true)")
+    first, frames = picture(browser), browser.run(f"{P}.frames")
+    browser.until(f"{P}.frames > {frames + 5}")
+    assert differ(first, picture(browser))
+    browser.run("document.querySelector('.play').click()")
+    assert browser.run(f"{P}.playing") is False
+    halted = picture(browser)
+    browser.run("(s => { s.value = 700; s.dispatchEvent(new Event('input')); })(document.querySelector('.scrub'))")
+    assert differ(halted, picture(browser))
+    assert browser.run(f"{P}.now") == pytest.approx(0.7 * 4.0)
+
+
+def test_control_a_halted_picture_stays(browser, pages):
+    still(browser, pages / "plane.html")
+    browser.until(READY)
+    first = picture(browser)
+    assert not differ(first, picture(browser))
+
+
+def test_it_orbits_zooms_and_takes_keys(browser, pages):
+    still(browser, pages / "space.html")
+    browser.until(READY)
+    before = picture(browser)
+    for kind, x, y in (("mousePressed", 300, 300), ("mouseMoved", 420, 330), ("mouseReleased", 420, 330)):
+        browser.send("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", buttons=1, clickCount=1)
+    assert browser.run(f"{P}.camera.azimuth") != pytest.approx(-0.9)
+    assert differ(before, picture(browser))
+    browser.send("Input.dispatchMouseEvent", type="mouseWheel", x=300, y=300, deltaX=0, deltaY=-300)
+    browser.until(f"{P}.camera.factor < 0.9")
+    browser.run(f"{P}.canvas.focus()")
+    for key in (" ", "0"):
+        browser.send("Input.dispatchKeyEvent", type="keyDown", key=key, text=key)
+    assert browser.run(f"{P}.playing") is True and browser.run(f"{P}.camera.factor") == 1
+
+
+def test_a_slider_changes_the_motion(browser, pages):
+    still(browser, pages / "plane.html")
+    browser.until(READY)
+    browser.run(f"{P}.now = 3, {P}.refresh()")
+    before = picture(browser)
+    slider = "document.querySelector('input[aria-label=g]')"
+    browser.run(f"(s => {{ s.value = 2 * s.value; s.dispatchEvent(new Event('input')); }})({slider})")
+    assert browser.run(f"{P}.runs[0].live") is True
+    assert differ(before, picture(browser))
+    e = da.gallery.load("double-pendulum")
+    values = {k: 2 * v if k.name == "g" else v for k, v in e.parameters.items()}
+    exact = da.simulate(e.system, da.Midpoint(), h=e.h, steps=400, start=e.start, parameters=values)
+    found = browser.run(f"[...{P}.runs[0].lanes[0].values[0]]")
+    assert np.max(np.abs(found - exact.theta1)) < 1e-9  # chaotic: last bits grow
+
+
+def test_a_body_is_dragged(browser, pages):
+    still(browser, pages / "plane.html")
+    browser.until(READY)
+    bob = f"{P}.reader.at({P}.runs[0], {P}.runs[0].lanes[0], {P}.now)"
+    box = f"(r => [r.left, r.top, r.width, r.height])({P}.view.getBoundingClientRect())"
+    points = "p.data.items.filter(i => i.kind === 'Point')"
+    at = f"{points}[2].at.map(i => {bob}[i])"
+    place = f"(p => {{ const [l, t, w, h] = {box}; return p.camera.onto({at}, 0, w, h); }})({P})"
+    left, top, *_ = browser.run(box)
+    x, y = browser.run(place)
+    for kind, dx, dy in (("mousePressed", 0, 0), ("mouseMoved", -30, 20), ("mouseReleased", -30, 20)):
+        point = {"x": left + x + dx, "y": top + y + dy}
+        browser.send("Input.dispatchMouseEvent", type=kind, button="left", buttons=1, clickCount=1, **point)
+    assert browser.run(f"{P}.runs[0].live") is True and browser.run(f"{P}.camera.shift") == [0, 0, 0]
+    browser.run(f"{P}.follow.checked = false, {P}.refresh()")
+    start = browser.run(f"{P}.asked.q")
+    assert np.max(np.abs(np.array(start) - [2.0, 2.5])) > 0.02
+    assert browser.run(f"{P}.runs[0].lanes[0].values[0][0]") == pytest.approx(start[0])
+    tip = browser.run(at.replace("p.data", f"{P}.data"))
+    assert tip[:2] == pytest.approx(browser.run(f"{P}.grip.goal.slice(0, 2)"), abs=1e-3)
+
+
+def test_the_page_has_the_numbers_of_the_run(browser, tmp_path):
+    e = da.gallery.load("double-pendulum")
+    start = {k: 0.2 * v for k, v in e.start.items()}
+    run = motion("double-pendulum", 1000, start=start, h=0.002)
+    browser.open(run.animate(tmp_path / "a.html"))
+    browser.until(READY)
+    browser.run(f"{P}.asked.every = 1")
+    browser.run(f"{P}.recompute()")
+    found = np.array(browser.run(f"[...{P}.runs[0].lanes[0].values[0]]"))
+    assert len(found) == 1001 and np.max(np.abs(found - run.theta1)) < 1e-12 * np.max(np.abs(run.theta1))
+
+
+def test_another_method_drifts_beside(browser, pages):
+    still(browser, pages / "plane.html")
+    browser.until(READY)
+    browser.run(
+        "(s => { s.value = 1; s.dispatchEvent(new Event('change')); })(document.querySelectorAll('.panel select')[1])"
+    )
+    assert browser.run(f"{P}.runs.length") == 2
+    drift = browser.run(f"{P}.runs.map(r => Math.max(...[...r.lanes[0].stored[0]].map(Math.abs)))")
+    assert drift[0] != drift[1] and browser.complaints() == []
+    browser.run("[...document.querySelectorAll('.panel button')].pop().click()")
+    assert browser.run(f"{P}.runs.length") == 1 and not browser.run(f"{P}.runs[0].live")
+
+
+def test_without_webgl_a_canvas_shows_the_same(browser, pages, tmp_path):
+    text = (pages / "plane.html").read_text().replace('"spatial":', '"renderer":"canvas","spatial":', 1)
+    (tmp_path / "canvas.html").write_text(text)
+    shots = []
+    for page, kind in ((pages / "plane.html", "WebGL"), (tmp_path / "canvas.html", "canvas")):
+        still(browser, page)
+        assert browser.run("document.querySelector('.dalembert-player').dataset.renderer") == kind
+        view = "document.querySelector('.view').getBoundingClientRect()"
+        box = browser.run(f"(r => [r.left, r.top, r.right, r.bottom])({view})")
+        shots.append(np.asarray(picture(browser).crop(tuple(map(int, box))), dtype=float))
+    painted = [np.abs(s - s[5, 5]).max(axis=2) > 60 for s in shots]
+    assert painted[0].sum() > 300 and (painted[0] & painted[1]).sum() > 0.8 * painted[1].sum()
+
+
+def test_dark_and_light(browser, pages):
+    still(browser, pages / "space.html")
+    light = np.asarray(picture(browser)).mean()
+    still_dark = browser.open(pages / "space.html", dark=True)
+    assert still_dark is None and np.asarray(picture(browser)).mean() < light / 2
+
+
+def test_controls_have_names(browser, pages):
+    browser.open(pages / "plane.html")
+    browser.until(READY)
+    every = "[...document.querySelectorAll('button, input, select, canvas, output')]"
+    named = (
+        "e.getAttribute('aria-label') || e.getAttribute('aria-hidden') || e.textContent.trim() || e.closest('label')"
+    )
+    nameless = f"{every}.filter(e => !({named})).map(e => e.outerHTML)"
+    assert browser.run(nameless) == []
+    assert browser.run("document.querySelectorAll('h1').length") == 1
+
+
+def test_a_removed_player_frees_its_context(browser, pages):
+    browser.open(pages / "plane.html")
+    browser.run(f"window.held = {P}, document.querySelector('.dalembert-player').remove()")
+    browser.until("held.painter.gl.isContextLost()")
+
+
+def test_a_thousand_objects(browser, tmp_path):
+    x = da.coordinates("x")
+    items = [da.scene.Rod([i % 40, i // 40, x], [i % 40, i // 40 + da.sin(x + i), x]) for i in range(1, 1010)]
+    many = da.System("many", [x], kinetic=x.dot**2 / 2, scene=items)
+    run = da.simulate(many, da.Midpoint(), h=0.1, steps=100, start={x: 0, x.dot: 1})
+    target = run.animate(tmp_path / "many.html")
+    browser.open(target)
+    assert browser.run(f"{P}.paint(), {P}.objects") >= 1000 and target.stat().st_size < 1e6
+    count = "let n = 0; p.painter.gl.drawArraysInstanced = () => { n++; }; p.paint(); return n;"
+    assert browser.run(f"(p => {{ {count} }})({P})") <= 4, "drawn in instances: one call for each mesh"
