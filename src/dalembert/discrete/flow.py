@@ -27,14 +27,13 @@ from ..waist.stepmap import StepMap
 from .equations import (
     blocks,
     interior_residual,
-    interior_unknowns,
     momentum_minus,
     momentum_plus,
-    multipliers,
     node_reaction,
     step_velocity,
 )
-from .state_layout import state_layout
+from .interior import from_beginning
+from .state_layout import constraint_outputs, state_layout
 from .system import DiscreteSystem
 
 if TYPE_CHECKING:
@@ -53,8 +52,7 @@ def backward_step_map(system: DiscreteSystem) -> StepMap:
     velocities = [step_velocity(c) for c in q]
     slots: Slots = {c.at(1): fast(c) for c in (*q, *S)} | {time: fast(time) - h}
     slots |= {c.at(0): fast(c) - h * fast(step_velocity(c)) for c in (*q, *S)}
-    inner, within = interior_unknowns(system)
-    slots |= {s: slots[q[k % len(q)].at(0)] + x for k, (s, x) in enumerate(within.items())}
+    slots |= from_beginning(system, slots)
 
     def here(expression: Fast) -> Fast:
         return substitute(expression, slots)
@@ -65,9 +63,13 @@ def backward_step_map(system: DiscreteSystem) -> StepMap:
     ]
     constraints = [here(chi) for chi in beginnings(system)]
     stationary = [here(r) for r in interior_residual(system)]
-    names = (*(v.name for v in velocities), *inner, *(m.name for m in multipliers(system)))
-    kept = {m.name: fast(m) for m in multipliers(system)}
-    kept |= {f"constraint.{a + 1}": chi for a, chi in enumerate(constraints)}
+    names = (
+        *(v.name for v in velocities),
+        *(i.unknown for i in system.interior_positions()),
+        *(m.name for m in system.multipliers),
+    )
+    kept = {m.name: fast(m) for m in system.multipliers}
+    kept |= constraint_outputs(constraints)
     return StepMap(
         name=f"{system.name}, backward",
         state=(*(c.name for c in q), *(c.momentum.name for c in q), *(s.name for s in S)),
@@ -124,14 +126,14 @@ def pair_map(system: DiscreteSystem, backward: bool = False) -> StepMap:
     held = beginnings(system) if backward else system.constraints
     constraints = [substitute(chi, sought) for chi in held]
     laws = [substitute(law, sought) for law in system.entropy_laws]
-    names = tuple(s.name for s in (*(step_velocity(c) for c in q), *multipliers(system)))
+    names = tuple(s.name for s in (*(step_velocity(c) for c in q), *system.multipliers))
     return StepMap(
         name=f"{system.name}, pairs{' backward' if backward else ''}",
         state=(*(c.at(k).name for k in (0, 1) for c in q), *(s.at(k).name for k in (0, 1) for s in S)),
         parameters=tuple(p.name for p in system.parameters),
         blocks=blocks(names, [*balance, *constraints], S, laws),
         update=tuple(e for group in (q, S) for k in (0, 1) for e in (sought[c.at(k)] for c in group)),
-        outputs={m.name: fast(m) for m in multipliers(system)},
+        outputs={m.name: fast(m) for m in system.multipliers},
         layout=state_layout(system, velocities=[names[: len(q)]]),
     )
 
@@ -172,7 +174,7 @@ def _bordered(system: DiscreteSystem, equations: list[Fast], ends: list[Fast], n
     """The derivatives of the equations by the ends and by the multipliers, with the reactions at a node in the momenta."""
     reactions = [fast(step) * substitute(r, node) for r in node_reaction(system)]
     pushed = [e + r for e, r in zip(equations, reactions, strict=False)] + equations[len(reactions) :]
-    border = jacobian(pushed, multipliers(system)) if system.constraints else [[] for _ in equations]
+    border = jacobian(pushed, system.multipliers) if system.constraints else [[] for _ in equations]
     return [row + right for row, right in zip(jacobian(equations, ends), border, strict=True)]
 
 

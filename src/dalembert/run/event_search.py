@@ -71,7 +71,7 @@ class Stretches:
         # of each event, its side after an action less than a moment before the present node (else `since` is 0)
         self.side, self.since = np.zeros((2, lanes, len(self.events)))
         self.direction = np.array([e.direction for e in self.events])
-        momenta = self.stepper.stepmap.state[len(self.system.coordinates)] != self.system.coordinates[0].dot.name
+        momenta = plan.method.carries == "momentum"
         self.near_at = near_columns(self.stepper.stepmap, self.system)
         self.states = States(self.system, self.events, self.rows, momenta, plan.method.impulsive)
 

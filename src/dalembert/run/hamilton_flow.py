@@ -60,7 +60,7 @@ def solve_hamilton(
     form = _on_branch(form, states, begun.second, begun.time, rows)
     q = system.coordinates
     names = (*(c.name for c in q), *(p.name for p in form.momenta), *(c.dot.name for c in q))
-    names += tuple(f"multiplier.{a + 1}" for a in range(len(system.constraints)))
+    names += tuple(m.name for m in system.multipliers)
     check_fits(plan, len(states), len(names))
     records = np.full((len(states), len(plan.times), len(names)), np.nan)
     codes = np.zeros((len(states), STATUS_WIDTH), dtype=np.int64)

@@ -202,7 +202,7 @@ class RecordedRun:
 
     @cached_property
     def _multipliers(self) -> Array:
-        names = [f"multiplier.{a + 1}" for a in range(len(self.system.constraints))]
+        names = [m.name for m in self.system.multipliers]
         table = self.columns_named(names).copy() if set(names) <= set(self.columns) else None
         if (system := self.system.continuous) is None:
             assert table is not None

@@ -6,8 +6,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..discrete.equations import carried, interior_residual, interior_unknowns, momentum_minus, step_velocity
+from ..discrete.equations import carried, interior_residual, momentum_minus, step_velocity
 from ..discrete.flow import beginnings
+from ..discrete.interior import from_beginning
 from ..discrete.system import DiscreteSystem
 from ..errors import StartError
 from ..model.coordinates import Direction, step, time
@@ -300,8 +301,7 @@ def two_position_momenta(system: DiscreteSystem, start: Start, rows: Array, h: f
     outputs |= {f"terms.{a + 1}": maps.terms_size(chi) for a, chi in enumerate(system.constraints)}
     outputs |= {f"rounding.{a + 1}": magnitude(chi) for a, chi in enumerate(system.constraints)}
     names = [p.name for p in system.parameters]
-    inner, within = interior_unknowns(system)
-    slots = {s: fast(q[k % len(q)].at(0)) + x for k, (s, x) in enumerate(within.items())}
+    inner, slots = [i.unknown for i in system.interior_positions()], from_beginning(system)
     rates = {fast(s.at(1)): fast(s.at(0)) + fast(step) * fast(step_velocity(s)) for s in S}
     outputs = {name: substitute(e, slots | rates) for name, e in outputs.items()}
     residual = tuple(substitute(r, slots) for r in interior_residual(system))
