@@ -79,7 +79,6 @@ def interior_residual(system: DiscreteSystem) -> list[Fast]:
 def term_sizes(system: DiscreteSystem) -> StepMap:
     """(q0, (q1 - q0)/h, carried multipliers, t) -> the size of the terms of each momentum p0, then of each constraint."""
     whole, h = (*system.coordinates, *system.entropies), fast(step)
-    q = system.coordinates
     slots: dict[Any, Any] = {c.at(0): c for c in whole}
     slots |= {c.at(1): fast(c) + h * fast(step_velocity(c)) for c in whole}
     slots |= {

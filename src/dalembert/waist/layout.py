@@ -75,6 +75,10 @@ class Groups:
         """The part of a table that is a group: (..., outputs) -> (..., numbers of the group)."""
         return table[..., self._columns[name]]
 
+    def split(self, table: Any, *names: str) -> list[Any]:
+        """The parts of a table that are some groups."""
+        return [self.of(table, name) for name in names]
+
 
 NO_LAYOUT = Layout()
 """The layout of a map whose numbers have no roles."""
