@@ -51,6 +51,7 @@ class ExplicitRungeKutta(Method):
         self.check(system)
         q, S, held, weights = system.coordinates, system.entropies, system.principle.carried(system), self.tableau()[1]
         blocks, places, moved = self._stages(system)
+        reactions = blocks[0].unknowns[_sought(system).columns("multiplier")]
         step_map = StepMap(
             name=f"{system.name}, {self!r}",
             state=(*numbers(q), *(s.name for s in (*(c.dot for c in q), *S, *held))),
