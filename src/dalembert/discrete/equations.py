@@ -72,7 +72,7 @@ def node_reaction(system: DiscreteSystem) -> list[Fast]:
 
 def interior_residual(system: DiscreteSystem) -> list[Fast]:
     """dL_d/dQ + F_d on every interior position, which vanishes."""
-    slopes = gradient(system.lagrangian, system.interior_slots())
+    slopes = gradient(system.lagrangian, [p.slot for p in system.interior_positions()])
     return [d + f for d, f in zip(slopes, system.force_interior, strict=True)]
 
 

@@ -151,7 +151,7 @@ def step_matrix(system: DiscreteSystem) -> list[list[Fast]]:
     of a regular thermomechanical system, up to signs of rows.
     """
     whole = (*system.coordinates, *system.entropies)
-    ends: list[Fast] = [fast(c.at(1)) for c in whole] + system.interior_slots()
+    ends: list[Fast] = [fast(c.at(1)) for c in whole] + [p.slot for p in system.interior_positions()]
     balance = [-p for p in momentum_minus(system)]
     equations = [*balance, *system.entropy_laws, *interior_residual(system), *system.constraints]
     return _bordered(system, equations, ends, {c: fast(c.at(0)) for c in system.coordinates})
@@ -165,7 +165,7 @@ def backward_matrix(system: DiscreteSystem) -> list[list[Fast]]:
     [ D1 chi                 0         ]
     """
     whole = (*system.coordinates, *system.entropies)
-    ends: list[Fast] = [fast(c.at(0)) for c in whole] + system.interior_slots()
+    ends: list[Fast] = [fast(c.at(0)) for c in whole] + [p.slot for p in system.interior_positions()]
     equations = [*momentum_plus(system), *system.entropy_laws, *interior_residual(system), *beginnings(system)]
     return _bordered(system, equations, ends, {c: fast(c.at(1)) for c in system.coordinates})
 
@@ -184,7 +184,12 @@ def _bordered(system: DiscreteSystem, equations: list[Fast], ends: list[Fast], n
 def sample_pairs(system: DiscreteSystem, count: int = 6) -> list[Point]:
     """Random values of all slots, parameters, time and step, on the discrete constraints and the laws of entropy."""
     slots = [c.at(k).name for k in (0, 1) for c in (*system.coordinates, *system.entropies)]
-    others = [*(s.name for s in system.interior_slots()), *(p.name for p in system.parameters), time.name, step.name]
+    others = [
+        *(p.slot.name for p in system.interior_positions()),
+        *(p.name for p in system.parameters),
+        time.name,
+        step.name,
+    ]
     chi = list(dict.fromkeys([*system.constraints, *beginnings(system), *system.entropy_laws]))
     return points_on(chi, slots, others, count, balanced=[system.lagrangian])
 

@@ -113,7 +113,7 @@ def momentum_map(system: DiscreteSystem, generator: Mapping[Coordinate, Any]) ->
     xi = _field(system, generator, "generator")
     first, second = (_at(system, xi, k) for k in (0, 1))
     inner = [_within(system, xi, i) for i, _ in enumerate(system.interior, start=1)]
-    slots = [fast(c.at(k)) for k in (0, 1) for c in system.coordinates] + system.interior_slots()
+    slots = [fast(c.at(k)) for k in (0, 1) for c in system.coordinates] + [p.slot for p in system.interior_positions()]
     moved = [*first, *second, *(f for row in inner for f in row)]
     slopes = gradient(system.lagrangian, slots)
     forces = [*system.force_minus, *system.force_plus, *system.force_interior]

@@ -176,12 +176,8 @@ class DiscreteSystem(HasSpace):
         """The symbols of the multipliers, one per constraint."""
         return tuple(multiplier(a + 1) for a in range(len(self.constraints)))
 
-    def interior_slots(self) -> list[Fast]:
-        """The symbols of the interior positions: all coordinates of the first, then of the second."""
-        return interior_slots(self.coordinates, len(self.interior))
-
     def interior_positions(self) -> list[Interior]:
-        """The interior positions of a step, one item per coordinate of each, in the order of `interior_slots`."""
+        """The interior positions of a step, one item per coordinate of each: all of the first position, then of the second."""
         return interior_positions(self.coordinates, self.interior)
 
     def _put(self, **fields: Any) -> None:
