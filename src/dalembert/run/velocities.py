@@ -198,7 +198,7 @@ class Search:
         to zero where it is rounding relative to `size`.
         """
         n = self.n
-        z = self._unknowns(near)
+        z = self.start(near)
         unit = np.concatenate([np.broadcast_to(size, n), np.zeros(self.size - n)])
         going, found = np.arange(len(z)), np.zeros(len(z), dtype=bool)
         z, side = self._off_folds(z, unit)
@@ -217,13 +217,13 @@ class Search:
                 break
         return np.where(found[:, None], z[:, :n], np.nan)
 
-    def _unknowns(self, v: Array) -> Array:
-        """Velocities and, for want of others, multipliers that are zero."""
+    def start(self, v: Array) -> Array:
+        """Unknowns to begin at: velocities, and multipliers that are zero."""
         return np.column_stack([v, np.zeros((len(v), self.size - self.n))])
 
     def sides(self, v: Array) -> Array:
         """The pieces between folds in which velocities are, one row for each point."""
-        return sides(self.look(np.arange(len(v)), self._unknowns(v))[2], self.n)
+        return sides(self.look(np.arange(len(v)), self.start(v))[2], self.n)
 
     def _off_folds(self, z: Array, unit: Array) -> tuple[Array, Array]:
         """The side of the folds of every point; a point on a fold is moved off it."""
