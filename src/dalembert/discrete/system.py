@@ -18,13 +18,14 @@ from ..model import checks
 from ..model import heat as thermal
 from ..model.bodies.assembly import system_of
 from ..model.constraints import variation
-from ..model.coordinates import Coordinate, Entropy, Parameter, step, time
+from ..model.coordinates import Coordinate, Entropy, Multiplier, Parameter, multiplier, step, time
 from ..model.principle import DEFAULT, Principle
 from ..model.space import HasSpace, lines_only, moved_symbols
 from ..model.system import System
 from ..symbolic import LONGEST, Fast, Vector, fast, gradient, slow, substitute, vector
 from ..waist.layout import Groups
 from .group_steps import displaced, from_start, places
+from .interior import Interior, interior_positions, interior_slots
 from .maps import Density, Discretisation, check_map
 
 if TYPE_CHECKING:
@@ -170,9 +171,14 @@ class DiscreteSystem(HasSpace):
         rows = [a for row in self.variations for a in row]
         return (self.lagrangian, *forces, *rows, *self.constraints, *self.entropy_laws)
 
-    def interior_slots(self) -> list[Fast]:
-        """The symbols of the interior positions: all coordinates of the first, then of the second."""
-        return interior_slots(self.coordinates, len(self.interior))
+    @property
+    def multipliers(self) -> tuple[Multiplier, ...]:
+        """The symbols of the multipliers, one per constraint."""
+        return tuple(multiplier(a + 1) for a in range(len(self.constraints)))
+
+    def interior_positions(self) -> list[Interior]:
+        """The interior positions of a step, one item per coordinate of each: all of the first position, then of the second."""
+        return interior_positions(self.coordinates, self.interior)
 
     def _put(self, **fields: Any) -> None:
         for name, value in fields.items():
@@ -284,11 +290,6 @@ def _all_forces(minus: Any, plus: Any, friction_minus: Any, friction_plus: Any) 
         "external_minus": external[0], "friction_minus": rows[0], "force_minus": whole(external[0], rows[0]),
         "external_plus": external[1], "friction_plus": rows[1], "force_plus": whole(external[1], rows[1]),
     }  # fmt: skip
-
-
-def interior_slots(coordinates: Sequence[Coordinate], count: int) -> list[Fast]:
-    """The symbols of `count` interior positions."""
-    return [fast(f"{c.name}.interior.{i + 1}") for i in range(count) for c in coordinates]
 
 
 def discretise(system: System, map: Discretisation) -> DiscreteSystem:

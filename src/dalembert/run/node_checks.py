@@ -94,20 +94,18 @@ def _beyond_folds(run: Trajectory, system: System) -> Array:
 
     For adaptive methods, whose nodes may be far apart, the nodes themselves are compared.
     """
-    project, N = bool(system.constraints), run.table("position").shape[-1]
-    end = N + len(system.coordinates)
+    project, parts = bool(system.constraints), maps.state_groups(system)
     times = np.broadcast_to(run.time[None, :, None], (*run.table("position").shape[:2], 1))
     held = [system.multipliers.index(m) for m in system.principle.carried(system)]
-    tables = run.table("position"), run.table("velocity"), run.table("entropy"), times
-    state = np.concatenate([*tables, run.table("multiplier")[..., held]], axis=2)
-    known = sum(table.shape[-1] for table in tables)
+    of, carried = run.table, run.table("multiplier")[..., held]
+    state = np.concatenate([of("position"), of("velocity"), of("entropy"), carried, times], axis=2)
     beyond = np.zeros(state.shape[:2], dtype=bool)
 
     def side(at: Array, row: Array) -> Array:
-        points = np.column_stack([at[:, :N], np.zeros((len(at), end - N)), at[:, end:known]])
-        search = Search(system, points, row, project)
-        z = np.column_stack([at[:, N:end], np.zeros((len(at), search.size - (end - N)))])
-        z[:, [end - N + a for a in held]] = at[:, known:]
+        q, v, S, mu, t = parts.split(at, "position", "velocity", "entropy", "multiplier", "time")
+        search = Search(system, np.column_stack([q, 0 * v, S, t]), row, project)
+        z = search.start(v)
+        z[:, [search.n + a for a in held]] = mu
         return sides(search.look(np.arange(len(at)), z)[2], search.n)
 
     for lane, row in enumerate(run.parameter_rows[:, None, :]):

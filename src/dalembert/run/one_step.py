@@ -74,13 +74,13 @@ class FlowStep(Shown):
 
         On groups J depends on the momenta (`model.tangent_space.symplectic_form`), and the first J is that after the step.
         """
-        n = len(self.symbols) // 2
-        if [s.name for s in self.symbols[n:]] != [f"{s.name}.momentum" for s in self.symbols[:n]]:
+        q = [s for s in self.symbols if isinstance(s, Coordinate)]
+        if [s.name for s in self.symbols] != [s.name for s in (*q, *(c.momentum for c in q))]:
             raise MethodError(
                 "symplectic_defect: the state is not positions and momenta; give momenta, and no entropies."
             )
-        q = [s for s in self.symbols[:n] if isinstance(s, Coordinate)]
-        begun, ended = (symplectic_form(q, state[..., n:]) for state in (self.before, self.after))
+        momenta = [i for i, s in enumerate(self.symbols) if s not in q]
+        begun, ended = (symplectic_form(q, state[..., momenta]) for state in (self.before, self.after))
         pulled_back = np.swapaxes(self.jacobian, -1, -2) @ ended @ self.jacobian
         return self._value(np.abs(pulled_back - begun).max(axis=(-2, -1)))
 

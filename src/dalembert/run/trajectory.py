@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sympy import Symbol
 
+from ..discrete.state_layout import state_layout
 from ..engine.status import Status
 from ..errors import ModelError, ModelWarning
 from ..model import checks
@@ -156,8 +157,8 @@ class Trajectory(RecordedRun):
     @property
     def step_residuals(self) -> Array | None:
         """The discrete constraints on the step that begins at each node, last axis; None if the method has none."""
-        names = [f"constraint.{a + 1}" for a in range(len(self.system.constraints))]
-        return self.by_lane(self.columns_named(names)) if names and names[0] in self.columns else None
+        names = state_layout(self.system).of("constraint", self.columns)
+        return self.by_lane(self.columns_named(names)) if names else None
 
     def __getitem__(self, key: Any) -> Array:
         """An array over time by symbol or name; `run[R]` are matrices and `run[R.omega]` vectors, on further axes."""

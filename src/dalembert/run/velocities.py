@@ -206,7 +206,7 @@ class Search:
         to zero where it is rounding relative to `size`.
         """
         n = self.n
-        z = self._unknowns(near)
+        z = self.start(near)
         unit = np.concatenate([np.broadcast_to(size, n), np.zeros(self.size - n)])
         going, found = np.arange(len(z)), np.zeros(len(z), dtype=bool)
         z, side = self._off_folds(z, unit)
@@ -225,8 +225,11 @@ class Search:
                 break
         return np.where(found[:, None], z[:, :n], np.nan)
 
-    def _unknowns(self, v: Array) -> Array:
-        """Velocities, and the multipliers that a step of Newton's method finds there: equations are linear in multipliers."""
+    def start(self, v: Array) -> Array:
+        """Unknowns to begin at: velocities, and the multipliers that a step of Newton's method finds there.
+
+        The equations are linear in the multipliers, so these are right where the velocities are.
+        """
         z = np.column_stack([v, np.zeros((len(v), self.size - self.n))])
         if self.size > self.n:
             r, size, J = self.look(np.arange(len(z)), z)
@@ -235,7 +238,7 @@ class Search:
 
     def sides(self, v: Array) -> Array:
         """The pieces between folds in which velocities are, one row for each point."""
-        return sides(self.look(np.arange(len(v)), self._unknowns(v))[2], self.n)
+        return sides(self.look(np.arange(len(v)), self.start(v))[2], self.n)
 
     def _off_folds(self, z: Array, unit: Array) -> tuple[Array, Array]:
         """The side of the folds of every point; a point on a fold is moved off it."""
