@@ -94,6 +94,12 @@ def reaction(system: System) -> list[Fast]:
     return system.principle.reaction(system)
 
 
+def applied_forces(system: System) -> list[Fast]:
+    """The force on each coordinate that no multiplier changes: given forces, friction, what reactions contain besides."""
+    pairs = zip(system.force, system.principle.besides(system), strict=True)
+    return [fast(f) + r for f, r in pairs]
+
+
 def motion_residual(system: System) -> list[Fast]:
     """What vanishes along a motion, affine in accelerations and multipliers: equations, then constraints.
 
