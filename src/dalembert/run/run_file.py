@@ -12,11 +12,11 @@ import json
 import math
 import re
 import sys
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import fields
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO, Protocol
 
 import numpy as np
 
@@ -87,11 +87,27 @@ def checksum(attributes: Mapping[str, Any], arrays: Mapping[str, Array]) -> str:
     return digest.hexdigest()
 
 
-def read(path: Path) -> Trajectory:
-    """The run in a file."""
+class Source(Protocol):
+    """What a file of any format offers: attributes, and arrays of a kind ("f8", "i4") with a known number of axes, by name."""
+
+    @property
+    def attributes(self) -> Mapping[str, Attribute]:
+        """Texts and arrays of numbers, by name."""
+
+    def __contains__(self, name: str) -> bool: ...
+
+    def shape(self, name: str) -> tuple[int, ...]:
+        """The shape of an array, without reading it."""
+
+    def array(self, name: str, kind: str, axes: int) -> Array:
+        """An array; a ValueError if it is of another kind, or has another number of axes."""
+
+
+def read(path: Path, source: Callable[[BinaryIO], Source] = File) -> Trajectory:
+    """The run in a file; `source` reads its format."""
     try:
         with path.open("rb") as opened:
-            return _run(File(opened))
+            return _run(source(opened))
     except _NewerFormatError as error:
         raise StartError(f"load: {path} {error}") from None
     except Exception as error:  # any error that a damaged file causes
@@ -108,7 +124,7 @@ def _ended(sentence: str) -> str:
     return short if short.endswith(".") else f"{short}."
 
 
-def _run(file: File) -> Trajectory:
+def _run(file: Source) -> Trajectory:
     given = _plain(file.attributes)
     version = _whole(given, "format", 1) if "format" in given else 1
     if version > FORMAT:
@@ -185,7 +201,7 @@ def _json(given: Mapping[str, Any], name: str, kind: type, longest: int = TEXT) 
 
 
 # arrays
-def _arrays(file: File, width: int) -> dict[str, Array]:
+def _arrays(file: Source, width: int) -> dict[str, Array]:
     """All arrays that are read, by their names in the file; `status` only if no coordinate has that name.
 
     Empty arrays are not in a file: a run of fewer steps than `every` may have no records.
