@@ -307,10 +307,10 @@ def discretise(system: System, map: Discretisation) -> DiscreteSystem:
     system = system_of(system, "discretise", groups=True)
     if hasattr(map, "check"):
         map.check(system)
-    if not system.principle.at_nodes:
+    if not system.principle.at_nodes(system):
         raise ModelError(
-            f"discretise: {system.principle!r} does not say which reactions act at the nodes of a discrete motion. Use "
-            f"simulate(...) with DormandPrince8() or Reference()."
+            f"discretise: {system.principle!r} has reactions that contain accelerations, which the nodes of a discrete motion "
+            f"do not have. Use simulate(...) with DormandPrince8() or Reference()."
         )
     # The rule treats entropies as coordinates: psi acts on Q and on each of them.
     q, whole = system.coordinates, (*system.coordinates, *system.entropies)
@@ -322,7 +322,8 @@ def discretise(system: System, map: Discretisation) -> DiscreteSystem:
     def rule(expression: Any) -> Fast:
         return _applied(map, _density(expression, whole, inner_slots), whole)
 
-    minus, plus, inner = _discrete_forces(system, map, system.external_force)
+    outer = [fast(f) + r for f, r in zip(system.external_force, system.principle.besides(system), strict=True)]
+    minus, plus, inner = _discrete_forces(system, map, outer)
     rubs = [_discrete_forces(system, map, row) for row in system.friction]
     inner = tuple(sum((r[2][i] for r in rubs), start=f) for i, f in enumerate(inner))
     end = {**moved_symbols(q, [fast(c.at(1)) for c in q]), **{c: c.at(1) for c in q}, time: t + h}

@@ -225,8 +225,9 @@ class Stretches:
 
     def begun(self, lane: int, node: Array, k: int) -> Array:
         """The carry at a node (or of one), without earlier solutions: its own step may be shorter."""
-        velocity = self.points(lane, node[None, :], k)[:, self.states.moving]
-        seed = self.plan.seed(self.stepper.stepmap, velocity)
+        point = self.points(lane, node[None, :], k)
+        held = point[:, self.states.moving.stop + len(self.system.entropies) : -1]
+        seed = self.plan.seed(self.stepper.stepmap, point[:, self.states.moving], held)
         carry: Array = self.stepper.carry(node[None, : len(self.stepper.stepmap.state)], seed)[0]
         return carry
 

@@ -15,9 +15,9 @@ from ..errors import ModelWarning
 from ..model.coordinates import time
 from ..model.space import frame, numbers, to_numbers
 from ..model.system import System
-from ..symbolic import fast, free_names, vectorised
+from ..symbolic import free_names, vectorised
 from ..theory.motion import state_maps as maps
-from ..theory.motion.lagrange import mass_matrix, momenta
+from ..theory.motion.lagrange import applied_forces, mass_matrix, momenta
 from ..waist.layout import Groups
 from .finite_records import end_lanes
 from .singular_nodes import is_even
@@ -125,8 +125,8 @@ def _beyond_folds(run: Trajectory, system: System) -> Array:
 def _thrown(system: System, state: Array, row: Array, h: float) -> Array:
     """Which steps changed a momentum by far more than the forces at both ends would: its stages reached a fold."""
     moment, q = momenta(system), system.coordinates
-    acting = zip(frame(q).slopes(system.lagrangian), frame(q).turning(moment), system.force, strict=True)
-    groups = Groups(momentum=moment, force=[d + g + fast(f) for d, g, f in acting])
+    acting = zip(frame(q).slopes(system.lagrangian), frame(q).turning(moment), applied_forces(system), strict=True)
+    groups = Groups(momentum=moment, force=[d + g + f for d, g, f in acting])
     table = point_map(maps.quantity_map(system, groups.outputs))(state, row)[0]
     p, f = groups.of(table, "momentum"), groups.of(table, "force")
     force = h * np.maximum(np.abs(f[1:]), np.abs(f[:-1]))

@@ -21,12 +21,12 @@ from ..model.space import groups
 from ..model.system import System
 from ..model.tangent_space import symplectic_form
 from ..waist.stepmap import StepMap
-from .plan import seed, stepper
+from .plan import held_names, seed, stepper
 from .simulate import simulate
 from .state_tangents import StateChange, state_symbols, state_tangents, symbols_of_states
 from .trajectory import Trajectory
 from .values import Array, Values, by_name, columns
-from .velocities import expected_velocities
+from .velocities import expected_multipliers, expected_velocities
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -126,7 +126,8 @@ def flow(
         stepmap, sign = (steps.step_map("flow"), 1) if not backward else steps.backward("flow")
         length *= sign
         state = here.carry[:, : len(stepmap.state)]
-    expected = seed(system, stepmap, _near(stepmap, here, state)) if stepmap.sought else None
+    held = expected_multipliers(stepper(system, method).stepmap, held_names(system), here.carry)
+    expected = seed(system, stepmap, _near(stepmap, here, state), held=held) if stepmap.sought else None
     after, jacobian, codes = state_tangents(system, stepmap, state, here.parameter_rows, length, here.t0, seed=expected)
     if codes.any():
         lane = int(np.flatnonzero(codes)[0])

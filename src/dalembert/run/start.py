@@ -11,7 +11,8 @@ from ..discrete.flow import beginnings
 from ..discrete.interior import from_beginning
 from ..discrete.system import DiscreteSystem
 from ..errors import StartError
-from ..model.coordinates import Direction, step, time
+from ..model.constraints import Constraint
+from ..model.coordinates import Direction, Velocity, step, time
 from ..model.group_coordinate import GroupCoordinate
 from ..model.space import by_direction, factors, groups, in_numbers, moved_numbers
 from ..model.system import System
@@ -44,7 +45,7 @@ def resolve_start(system: System, given: Values, parameters: dict[str, Array], r
 
     `rows` are the parameters as columns, one row per lane.
     """
-    supplied = sum(c.is_linear for c in system.constraints)
+    supplied = sum(any(c.is_affine_in([v]) for v in _occurring(system, c)) for c in system.constraints)
     free = not maps.legendre_block(system, False).is_linear
     start, missing = read_start(
         system.coordinates, given, parameters, supplied, entropies=system.entropies, branches=free,
@@ -158,7 +159,8 @@ def _admissible(system: System, start: Start, missing: list[int], rows: Array) -
 def _filled(system: System, start: Start, missing: list[int], drift: Array, row: Array, masses: Array) -> Array:
     """The missing velocities from the constraints; rows and columns are scaled, so that units do not matter."""
     known = [i for i in range(len(system.coordinates)) if i not in missing]
-    linear = [a for a, c in enumerate(system.constraints) if c.is_linear]
+    absent = [system.coordinates[i].dot for i in missing]
+    linear = [a for a, c in enumerate(system.constraints) if c.is_affine_in(absent)]
     right = -(drift + (row[..., known] * start.second[:, None, known]).sum(axis=-1))[:, linear]
     unit = lengths(row[:, linear], masses)
     scaled = row[:, linear] * unit[:, None, :]
@@ -210,11 +212,15 @@ def _undetermined(system: System, missing: list[int]) -> str:
 def _off_velocity(system: System, lane: int, a: int, residual: float, start: Start) -> str:
     c = system.constraints[a]
     form = c.velocity_form(system.coordinates)
-    free = ", ".join(str(q.dot) for q, x in zip(system.coordinates, c.coefficients, strict=True) if x != 0)
-    return (
-        f"start: the velocities violate {form} = 0{_lane(start, lane)}: its value is {residual:.6g}. "
-        f"Leave out one of {free}, and it follows from the constraint."
-    )
+    free = [str(v) for v in _occurring(system, c) if c.is_affine_in([v])]
+    one = f"one of {', '.join(free)}" if len(free) > 1 else "".join(free)
+    advice = f"Leave out {one}, and it follows from the constraint." if free else "Give velocities that satisfy it."
+    return f"start: the velocities violate {form} = 0{_lane(start, lane)}: its value is {residual:.6g}. {advice}"
+
+
+def _occurring(system: System, c: Constraint) -> list[Velocity]:
+    """The velocities in a constraint, those of its derivative by time if it is on positions."""
+    return [q.dot for q, x in zip(system.coordinates, c.coefficients, strict=True) if x != 0]
 
 
 def _refuse_positions(system: System, start: Start, value: Array, row: Array, masses: Array, parameters: Array) -> None:
