@@ -16,7 +16,7 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import fields
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, BinaryIO, Protocol
+from typing import Any, BinaryIO
 
 import numpy as np
 
@@ -34,6 +34,7 @@ from ..model.system import System
 from ..waist.stepmap import TIME
 from . import memory
 from .events import Crossing
+from .file_source import Source
 from .netcdf import Attribute, File
 from .options import LOOSEST
 from .trajectory import Trajectory
@@ -85,22 +86,6 @@ def checksum(attributes: Mapping[str, Any], arrays: Mapping[str, Array]) -> str:
         digest.update(f"{name}: {data.shape} {data.dtype.kind}{data.dtype.itemsize}\n".encode())
         digest.update((data if sys.byteorder == "little" else data.byteswap()).data)
     return digest.hexdigest()
-
-
-class Source(Protocol):
-    """What a file of any format offers: attributes, and arrays of a kind ("f8", "i4") with a known number of axes, by name."""
-
-    @property
-    def attributes(self) -> Mapping[str, Attribute]:
-        """Texts and arrays of numbers, by name."""
-
-    def __contains__(self, name: str) -> bool: ...
-
-    def shape(self, name: str) -> tuple[int, ...]:
-        """The shape of an array, without reading it."""
-
-    def array(self, name: str, kind: str, axes: int) -> Array:
-        """An array; a ValueError if it is of another kind, or has another number of axes."""
 
 
 def read(path: Path, source: Callable[[BinaryIO], Source] = File) -> Trajectory:
