@@ -6,7 +6,6 @@ velocity in the body is dtau(x) V. The action h sum_i b_i L(Q_i, V_i) of the sta
 fixed, depends on both ends through eta and through m. With pi0, pi1, the momenta of x at the ends, and the components f_i of
 dL/dq + F at the stages, its derivatives by all displacements of q0 and q1 are
 
-
     Ad*(tau(-eta)) p1 = Ad*(tau(eta)) p0 + h sum_i b_i Ad*(tau(-X_i)) f_i,      dtau(eta)* p1 + dtau(-eta)* p0 = pi0 + pi1.
 
 So the momentum in space changes by the forces alone, exactly, and pi0 begins the stages. The step is symplectic as it has a

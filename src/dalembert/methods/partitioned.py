@@ -19,7 +19,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from ..discrete.stage_charts import stage_charts
-from ..discrete.state_layout import state_layout
+from ..discrete.state_layout import constraint_outputs, state_layout
 from ..model.coordinates import step, time
 from ..model.space import numbers, parts, slopes, to_numbers
 from ..model.system import System
@@ -175,10 +175,9 @@ class _Stages:
     def _outputs(self) -> dict[str, Fast]:
         """The reaction at a node: the mean of those of the steps before and after it; the constraints at the end."""
         held, both = to_numbers(self.q), zip(self._before(), self.multipliers[0], strict=True)
-        kept = {f"multiplier.{a + 1}": (before + after) / 2 for a, (before, after) in enumerate(both)}
-        return kept | {
-            f"constraint.{a + 1}": held(self.at[-1](c.expression)) for a, c in enumerate(self.system.constraints)
-        }
+        means = ((before + after) / 2 for before, after in both)
+        kept = {m.name: mean for m, mean in zip(self.system.multipliers, means, strict=True)}
+        return kept | constraint_outputs(held(self.at[-1](c.expression)) for c in self.system.constraints)
 
 
 def _sum(u: Sequence[Fast], v: Sequence[Fast]) -> list[Fast]:
