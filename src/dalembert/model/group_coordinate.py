@@ -20,7 +20,7 @@ from sympy.printing.pretty.pretty_symbology import pretty_symbol
 
 from ..errors import ModelError, StartError, told
 from ..symbolic import Fast, fast, gradient, substitute, total
-from .coordinates import PIECES, Direction
+from .coordinates import KNOWN, PIECES, Direction
 from .factor import Factor
 from .frame import Frame
 from .groups import SO3, LieGroup
@@ -73,8 +73,7 @@ class Components(tuple[Any, ...]):
         return Components, (self.name, tuple(self))
 
 
-KNOWN: dict[str, tuple[LieGroup, Retraction]] = {"turn": (SO3, "cayley")}
-"""Groups and retractions of the coordinates made so far, by the names of their directions."""
+KNOWN["turn"] = SO3, "cayley"
 PIECES["turn"] = SO3.pieces
 
 
