@@ -86,7 +86,7 @@ def test_figures_draw_the_velocities(run):
         np.testing.assert_array_equal(line.get_ydata(), run[v])
     for what in ("path", "momenta", "energy"):
         assert run.plot(what).axes[0].lines
-    with pytest.raises(da.errors.ModelError, match="has velocities of a group and no positions. Draw run.plot"):
+    with pytest.raises(da.errors.ModelError, match=r"has velocities of a group and no positions\. Draw run\.plot"):
         run.plot("phase")
 
 
