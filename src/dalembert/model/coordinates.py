@@ -78,9 +78,6 @@ DIRECTION = re.compile(r"(turn|\w+_(?:cayley|exp)_)(\d+)", re.ASCII)
 PIECES: dict[str, tuple[tuple[str, str, str, int], ...]] = {"turn": (("omega", "momentum", "alpha", 3),)}
 """Names of the parts of velocity, momentum and acceleration with their numbers of components, by the name of directions."""
 
-KNOWN: dict[str, tuple[Any, Any]] = {}
-"""Groups and retractions of the group coordinates made so far, by the names of their directions."""
-
 _LATEX = {
     "omega": r"\omega", "alpha": r"\dot{\omega}", "velocity": "v", "acceleration": r"\dot{v}",
     "momentum": r"\pi", "angular_momentum": r"\pi",
@@ -100,10 +97,6 @@ class Direction(Coordinate):
         """The name of the group coordinate."""
         return str(self.name).split(".")[0]
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        """A name alone does not say what a group of one's own is: it goes along to other processes."""
-        return _direction, (str(self.name), self.tag, KNOWN.get(self.tag), PIECES.get(self.tag))
-
     @property
     def number(self) -> int:
         """Which direction of its owner it is, from 0."""
@@ -117,15 +110,6 @@ class Direction(Coordinate):
     def _render(self) -> tuple[str, str, str]:
         latex = sympy.latex(Symbol(self.owner))
         return rf"\theta_{{{latex},{self.number + 1}}}", f"{pretty_symbol(self.owner)}.turn{self.number + 1}", self.name
-
-
-def _direction(name: str, tag: str, known: Any, pieces: Any) -> Direction:
-    """The direction of this name, whose group is made known first."""
-    if known is not None:
-        KNOWN.setdefault(tag, known)
-    if pieces is not None:
-        PIECES.setdefault(tag, pieces)
-    return Direction(name)
 
 
 def _matched(name: str) -> re.Match[str]:

@@ -7,8 +7,8 @@ from typing import Any
 from sympy import Symbol
 
 from ..errors import ModelError, told
-from .coordinates import KNOWN, Direction, check_name
-from .group_coordinate import GroupCoordinate
+from .coordinates import Direction, check_name
+from .group_coordinate import KNOWN, GroupCoordinate
 from .groups import SE2, SE3, SO3, LieGroup
 from .groups.lie_group import Retraction
 from .groups.named import named
@@ -29,7 +29,7 @@ def of_direction(direction: Direction) -> GroupCoordinate:
     tag = direction.tag
     if tag not in KNOWN:
         name, retraction = tag[:-1].rsplit("_", 1)
-        KNOWN[tag] = named(name), retraction
+        KNOWN[tag] = named(name), retraction  # type: ignore[assignment]
     return coordinate_in(direction.owner, *KNOWN[tag])
 
 
