@@ -14,22 +14,46 @@ from .arguments import check_memories, check_numbers
 from .emitter import Emitter, Memory
 from .identity import identity
 from .machine import compiled_function
+from .pair_lane import PairLane
+from .series_lane import SeriesLane, order_for
+from .series_tape import SeriesTape, series_tape
 
 Array = NDArray[Any]
 
 _REAL, _INTEGER = np.dtype(np.float64), np.dtype(np.int64)
 
 
-class AdaptiveStepper:
-    """The compiled adaptive loop of a flow."""
+def emit_adaptive(e: Emitter, flow: Flow, method: Pair | SeriesTape) -> None:
+    """Advance lanes first..last-1 by at most `most` attempted steps each, filling their rows of `out` as times are reached."""
+    with e.lanes(e.argument("first"), e.argument("last")) as lane:
+        at = e.integer_arithmetic("mul", lane, adaptive_lane.STATUS_WIDTH)
+        status = e.array_argument("status")
+        rows = e.load(status, e.integer_arithmetic("add", at, adaptive_lane.ROW))
+        going = e.both(
+            e.integer_compare("eq", e.load(status, at), 0), e.integer_compare("lt", rows, e.argument("rows"))
+        )
+        with e.when(going):
+            code = PairLane(e, flow, method, lane) if isinstance(method, Pair) else SeriesLane(e, flow, method, lane)
+            code.run()
 
-    def __init__(self, flow: Flow, pair: Pair):
-        self.flow = flow
+
+def has_series(flow: Flow) -> bool:
+    """Whether the rates have power series that are not too long."""
+    return series_tape(flow.rates) is not None
+
+
+class AdaptiveStepper:
+    """The compiled adaptive loop of a flow, by a pair or, without one, by power series."""
+
+    def __init__(self, flow: Flow, pair: Pair | None):
+        self.flow, self.pair = flow, pair
         told = repr((flow.state, [identity(m) for m in flow.maps], flow.nearest is None, pair))
         what = hashlib.sha256(told.encode("utf-8", "surrogatepass")).hexdigest()
 
         def emit(e: Emitter) -> None:
-            adaptive_loop.emit_adaptive(e, flow, pair)
+            method = series_tape(flow.rates) if pair is None else pair
+            assert method is not None
+            emit_adaptive(e, flow, method)
 
         self._call = compiled_function("adaptive", what, emit, adaptive_loop.ARGUMENTS)
 
@@ -65,4 +89,4 @@ class AdaptiveStepper:
             Memory("statuses", status, _INTEGER, (lanes, adaptive_lane.STATUS_WIDTH)),
         ]
         memories = check_memories(self.flow.rates, memories)
-        self._call(memories, lanes, lanes * most, (rows, most, *check_numbers(rtol=rtol, atol=atol)))
+        self._call(memories, lanes, lanes * most, (rows, most, order_for(rtol), *check_numbers(rtol=rtol, atol=atol)))
