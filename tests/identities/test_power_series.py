@@ -14,6 +14,7 @@ import dalembert as da
 from dalembert import cos, sin, sqrt
 from dalembert.engine.adaptive_machine import AdaptiveStepper, has_series
 from dalembert.engine.series_tape import series_tape
+from dalembert.methods.dormand_prince_pair import dop853
 from dalembert.run.reference_flow import flow_of
 
 x, y = da.coordinates("x y")
@@ -190,3 +191,34 @@ def test_what_has_no_series_is_solved_by_the_pair():
         for s in ("Taylor", "DOP853")
     )
     assert np.array_equal(a.records, b.records)
+
+
+FALLS = da.System("fall", [x], kinetic=x.dot**2 / 2, potential=sympy.log(x) - 1 / (x - 3))
+KEPLER = da.System("Kepler", [x, y], kinetic=(x.dot**2 + y.dot**2) / 2, potential=-1 / sqrt(x**2 + y**2))
+BEAD = da.System(
+    "bead", [x, y], kinetic=(x.dot**2 + y.dot**2) / 2, potential=y * cos(t), constraints=[x**2 + y**4 + y**2 - 2]
+)
+
+
+@pytest.mark.parametrize("pair", [None, dop853()], ids=["series", "pair"])
+@pytest.mark.parametrize("system", [FALLS, KEPLER, BEAD], ids=lambda s: s.name)
+def test_lanes_in_vectors_have_the_bits_of_each_alone(system, pair):
+    """Lanes of different lengths of steps, some of which leave the domain; in pieces, and beside other lanes."""
+    rng, n = np.random.default_rng(5), 2 * len(system.coordinates)
+    state = rng.uniform(0.2, 2, (37, n))
+    if system is BEAD:
+        turn = rng.uniform(0, 6, 37)
+        state = np.column_stack([np.sqrt(2) * np.cos(turn), np.sqrt((np.sqrt(1 + 8 * np.sin(turn) ** 2) - 1) / 2)])
+        state = np.hstack([state, np.zeros((37, 2))])
+    stepper, times, found = AdaptiveStepper(flow_of(system, False), pair), np.array([0, 0.7, 2.0]), []
+    for vectors in (False, True):
+        if vectors:
+            stepper.in_vectors()
+        carry, status = stepper.begin(state, 0.0, np.geomspace(1e-5, 1e-2, 37))
+        out = np.zeros((37, 3, n))
+        for most in (3, 40, 10**4):
+            stepper.advance(carry, np.zeros((37, 0)), times, out, status, most, 1e-9, 0.0)
+        found.append((out, carry, status))
+    for alone, beside in zip(*found, strict=True):
+        np.testing.assert_array_equal(alone, beside)
+    assert len(np.unique(found[0][2][:, 2])) > 5

@@ -8,6 +8,7 @@ between a fifth and ten times.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import accumulate
 
 from ..waist.adaptive_flow import Flow, Pair, nonzero, rate_name
 from .adaptive_lane import REJECTED, STEP_AT
@@ -30,18 +31,14 @@ class PairLane(AdaptiveLane):
     def prepare(self, constants: Known) -> None:
         """The coefficients of the stages: where those of each begin, which stages they belong to, their values, the nodes."""
         e, terms = self.e, self.pair.terms
-        count = sum(map(len, terms))
-        self.begin, self.which = e.local(len(terms) + 1, "integer"), e.local(count, "integer")
-        self.values, self.nodes = e.local(count), e.local(len(terms))
-        at = 0
-        for s, row in enumerate(terms):
-            e.store(self.begin, at, s)
+        entries = [entry for row in terms for entry in row]
+        self.begin = e.table([0, *accumulate(map(len, terms))])
+        self.which = e.table([j * self.n for j, _ in entries])
+        self.values, self.nodes = e.local(len(entries)), e.local(len(terms))
+        for s in range(len(terms)):
             e.store(self.nodes, e.real(self.pair.nodes[s]), s)
-            for j, a in row:
-                e.store(self.which, j * self.n, at)
-                e.store(self.values, e.real(a), at)
-                at += 1
-        e.store(self.begin, at, len(terms))
+        for at, (_, a) in enumerate(entries):
+            e.store(self.values, e.real(a), at)
 
     # stages and error
 

@@ -48,8 +48,8 @@ class Series:
                 if key not in self.columns:
                     self.columns[key] = self.width
                     self.width += 1
-        self.memory, self.shares = e.local(self.width * (MOST + 1)), e.local(MOST + 1)
-        self.sums = {term: e.local(1) for term in self.terms}
+        self.memory, self.shares = e.scratch(self.width * (MOST + 1)), e.local(MOST + 1)
+        self.sums = {term: e.scratch(1) for term in self.terms}
         self.matrices: list[Solvable] = [matrix(e, len(p.unknowns), p.places) for p in tape.parts]
         self.vectors = [(e.local(len(p.unknowns)), e.local(len(p.unknowns))) for p in tape.parts]
 
