@@ -36,7 +36,7 @@ from ...numbers import real
 from ...symbolic import Fast, fast, free_names, gradient, jacobian, magnitude, number, slow
 from ..motion.lagrange import euler_lagrange, linear_motion, mass_matrix, multipliers, reaction
 from .matrices import determinant, is_zero, kernel, neat, part, pivots
-from .steady import refuse_unsteady, without_rounding
+from .steady import refuse_unsteady, without_remainders, without_rounding
 
 
 def steady_balance(system: System) -> list[Fast]:
@@ -237,10 +237,15 @@ def linearise(system: System, *, about: Any, parameters: Mapping[Any, Any] | Non
     _refuse_missing(system, names, moving)
     known = [*q, *velocity, *system.parameters, *(s for e in at.values() for s in e.free_symbols), *multipliers(system)]
     matrices = {name: _read(rows, known, len(q)) for name, rows in parts.items()}
+    if any(e.has(sympy.nan, sympy.zoo, sympy.oo) for a in matrices.values() for e in a):
+        raise ModelError(
+            f"about: the equations of {system.name!r} have no value at this state: an expression in them divides by zero."
+        )
     computed = bool(Typed.of(state.values()).decimals)  # a state in decimals is only near a steady one
     if computed:
         matrices = {name: a.applyfunc(_near) for name, a in matrices.items()}
         matrices |= {name: matrices[name].applyfunc(_settled) for name in ("residual", "constraints")}
+        matrices["balance"] = without_remainders(system, expressions, matrices, at)
     reactions = _multipliers(system, matrices, at)
     put = dict(zip(multipliers(system), reactions, strict=True))
     matrices = {k: a.xreplace(put).applyfunc(neat) for k, a in matrices.items()}

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from decimal import Decimal, Inexact, localcontext
 from typing import Any
 
+import sympy
 from sympy import Expr, Matrix, Symbol
 
 from ...decide.zero import vanishes
@@ -50,6 +51,22 @@ def refuse_unsteady(
                 f"about: this state is neither an equilibrium nor a steady motion: in the equation of {c} a force of "
                 f"{neat(-value)} is left over. dalembert.equilibria(system, ...) finds the equilibria."
             )
+
+
+def without_remainders(
+    system: System, parts: Mapping[str, Sequence[Sequence[Fast]]], matrices: Mapping[str, Any], at: Mapping[Symbol, Any]
+) -> Matrix:
+    """The forces that reactions balance, zero where they are only the rounding of the state: it would give multipliers."""
+    q, none = system.coordinates, dict.fromkeys(multipliers(system), sympy.S.Zero)
+    values = {s.name: number(e, {}) for s, e in {**at, **none}.items() if not e.free_symbols}
+    reach, last = _reach(q, matrices["second"], at), [_last_digit(at.get(c)) for c in q]
+    kept = matrices["balance"].copy()
+    rows = zip(parts["balance"], parts["zeroth"], matrices["zeroth"].xreplace(none).tolist(), strict=True)
+    for i, ((e,), slopes, row) in enumerate(rows):
+        value = kept[i, 0]
+        if not value.free_symbols and _holds(e, slopes, value, row, q, reach, last, values):
+            kept[i, 0] = sympy.S.Zero
+    return kept
 
 
 def _reach(q: Sequence[Coordinate], masses: Matrix, at: Mapping[Symbol, Any]) -> list[float]:
