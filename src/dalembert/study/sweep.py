@@ -25,6 +25,7 @@ from ..run.replaced_file import locked
 from ..run.storage import can_be_saved, model_text, packed_method
 from ..run.trajectory import Trajectory
 from ..run.values import Array, Values
+from .chunk_size import Work, seconds
 from .lane_values import Varied, name_of, varied
 from .store import KIND, Layout, Store, checked_store, lanes_in
 from .study import Study
@@ -33,17 +34,6 @@ from .workers import cores, in_this_process, on_cluster
 
 FORMAT = 1
 """The version of the stores that are written."""
-
-LEAST_WORK, MOST_WORK = 20_000_000, 100_000_000
-"""Steps of all lanes of a chunk, times the coordinates: few that little is lost with one, enough that what it costs
-besides, some 7 ms of the processor, is little beside them where several lanes are computed at once."""
-
-PARTS = 64
-"""So many chunks a study has at least, if they are not too small."""
-
-MOST_LANES = 65_536
-MOST_NUMBERS = 2**23
-"""Numbers recorded in a chunk: 64 MB."""
 
 TRIED = 16
 """So many lanes are tried for one whose start is not refused."""
@@ -85,7 +75,8 @@ def sweep(
         "device": device, "record": record, "start": _fixed(start, lanes.names, "start"),
         "parameters": _fixed(parameters, lanes.names, "parameters"),
     }  # fmt: skip
-    job, layout, provenance = _prepared(fixed, lanes, Options(step_size(h), until, steps, every, device=device), chunk)
+    asked = Options(step_size(h), until, steps, every, device=device)
+    job, layout, provenance = _prepared(fixed, lanes, asked, chunk, max(where.workers, 1))
     with locked(path):
         opened = Store.opened(path, lanes, layout, provenance)
         _compute(opened, job, lanes, where, progress)
@@ -93,7 +84,7 @@ def sweep(
 
 
 def _prepared(
-    fixed: dict[str, Any], lanes: Varied, asked: Options, chunk: Any
+    fixed: dict[str, Any], lanes: Varied, asked: Options, chunk: Any, processes: int
 ) -> tuple[Job, Layout, dict[str, Any]]:  # fmt: skip
     """What is computed, what a store has room for, and its provenance, from the start of one lane."""
     recorded = asked.every is not None
@@ -103,9 +94,9 @@ def _prepared(
     every = extent.every if recorded else max(extent.steps, 1)
     job = Job({**fixed, "steps": extent.steps, "every": every}, lanes.names, recorded)
     records = extent.records if recorded else 2
-    size = _chunk(
-        chunk, len(lanes.table), extent.steps * len(tried.system.coordinates), records * tried.records.shape[2]
-    )
+    kept = reductions(fixed["record"], fixed["system"], fixed["method"])
+    lane = max(extent.steps, 1) * seconds(tried, kept)
+    size = Work(len(lanes.table), lane, records * tried.records.shape[2]).chunk(chunk, processes)
     times = _times(tried, every, records) if recorded else None
     layout = Layout(len(lanes.table), size, lanes.names, _example(tried, recorded, records), times)
     layout.check_names()
@@ -181,16 +172,6 @@ def _times(run: Trajectory, every: int, records: int) -> Array:
     """The times of records, as a run computes them."""
     times: Array = run.t0 + run.h * (every * np.arange(records))
     return times
-
-
-def _chunk(given: Any, lanes: int, work: int, numbers: int) -> int:
-    """How many lanes a chunk has; a number that follows from the call alone."""
-    if given is not None:
-        expected = "give the number of lanes that are computed and written at once, a whole number from 1"
-        return whole(given, "chunk", MethodError, least=1, expected=expected)
-    least, most = -(-LEAST_WORK // max(work, 1)), max(1, MOST_WORK // max(work, 1))
-    fitting = max(1, min(most, MOST_LANES, MOST_NUMBERS // max(numbers, 1)))
-    return min(max(-(-lanes // PARTS), least), fitting)
 
 
 def _workers(given: Any, scheduler: Any, device: str) -> int:
