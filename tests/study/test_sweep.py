@@ -12,6 +12,7 @@ import sys
 import time
 
 import numpy as np
+import pandas
 import pytest
 
 import dalembert as da
@@ -169,6 +170,13 @@ def test_a_value_given_twice_is_one_lane(tmp_path):
     assert call(tmp_path / "b.zarr", vary=[{"theta": 1, g: 2}, {g: 2, theta: 1}]).lanes == 1
 
 
+def test_a_table_of_pandas_has_a_lane_in_each_row(tmp_path):
+    table = pandas.DataFrame({"theta": [1.0, 2, 1], g: [1, 2, 1]}, index=["a", "b", "c"])
+    call(tmp_path / "a.zarr", vary=table)
+    call(tmp_path / "b.zarr", vary=[{theta: 1, g: 1}, {theta: 2, g: 2}])
+    assert contents(tmp_path / "a.zarr") == contents(tmp_path / "b.zarr")
+
+
 def test_lanes_that_fail_are_listed_and_computed_alone(tmp_path):
     case = {"system": WELL, "method": da.StormerVerlet(), "h": 0.1, "steps": 60, "start": {x.dot: 0}, "workers": 0}
     starts = [{x: 1.0, k: 1.0}, {x: -1.0, k: 1.0}, {x: 3.0, k: 0.0}, {x: 2.0, k: 3.0}]
@@ -297,6 +305,11 @@ class Own(da.Midpoint):
         ({"start": {theta.dot: [1, 2]}}, "make no lanes|lengths|no lanes in a study"),
         ({"parameters": {p: [1, 2] for p in PENDULUM.parameters}}, "Several values belong in vary="),
         ({"chunk": 0}, "chunk = 0"),
+        ({"events": da.Event(theta)}, r"no room for crossings.*simulate\(\.\.\., start="),
+        ({"events": [da.Event(theta)]}, "no room for crossings"),
+        ({"vary": pandas.DataFrame({"theta": ["a"]})}, "is not a number"),
+        ({"vary": pandas.DataFrame({"theta": []})}, "0 rows and 1 columns"),
+        ({"vary": pandas.DataFrame({"theta": [0, 1]}), "samples": 3}, "Expected a grid"),
         ({"workers": -1}, "workers = -1"),
         ({"scheduler": 5, "workers": None}, "scheduler: got 5"),
         ({"scheduler": "tcp://127.0.0.1:1"}, "not both"),

@@ -18,6 +18,7 @@ from ..model.bodies.assembly import Assembly
 from ..model.coordinates import Parameter
 from ..model.system import System
 from ..numbers import reals, whole
+from ..run.events import Event
 from ..run.options import Options, step_size
 from ..run.progress import Progress
 from ..run.reductions import reductions
@@ -45,15 +46,16 @@ def sweep(
     record: Mapping[Any, str | Sequence[str]] | None = None, every: int | None = None, samples: int | None = None,
     sequence: str = "sobol", seed: int = 0, chunk: int | None = None, workers: int | None = None,
     scheduler: str | None = None, tolerance: float | None = None, max_iterations: int | None = None, device: str = CPU,
-    progress: bool | Callable[[int, int], None] | None = None,
+    events: Any = (), progress: bool | Callable[[int, int], None] | None = None,
 ) -> Study:  # fmt: skip
     """Compute a motion for every value of what varies, into a Zarr folder that xarray reads as one Dataset.
 
     Whatever is killed at whatever moment, the same call goes on from there, and the store ends up the same, byte for byte.
     The same call with more values computes only those that are missing. A lane has the bits of the same run alone.
 
-    vary:       a grid {m: [1, 2, 3], x: [0, 0.1]} of parameters and starts; a list of lanes [{m: 1, x: 0}, ...]; or, with
-                `samples`, ranges {m: (1, 2), x: (0, 1)} from which so many points are drawn
+    vary:       a grid {m: [1, 2, 3], x: [0, 0.1]} of parameters and starts; a list of lanes [{m: 1, x: 0}, ...]; a table of
+                pandas with a column for each; or, with `samples`, ranges {m: (1, 2), x: (0, 1)} from which so many points
+                are drawn
     store:      the folder, "study.zarr"
     start, parameters: what is the same for all lanes; what varies replaces it
     record:     {x: "largest", "energy": "drift"}: numbers kept over all nodes, as in `simulate`; besides, the state at the end
@@ -63,11 +65,13 @@ def sweep(
     chunk:      lanes that are computed and written at once
     workers:    processes on this machine, by default one for each core; 0 computes in this process
     scheduler:  the address of a Dask scheduler, "tcp://...", or its file, "scheduler.json", instead of processes here
+    events:     refused: crossings belong to `simulate`, whose arrays in `start` and `parameters` make lanes
     progress:   True or False shows a bar with the remaining time or not; or a function called with (lanes done, lanes in all)
     Others:     as in `simulate`. Needs the extra `study`: pip install 'dalembert[study]'
     """
     stated = system.system if isinstance(system, Assembly) else system
     _check_system(stated, method)
+    _check_no_events(events)
     path, lanes = checked_store(store), varied(vary, samples, sequence, seed)
     where = _Where(scheduler, _workers(workers, scheduler, device))
     fixed = {
@@ -124,6 +128,15 @@ def _check_system(system: Any, method: Any) -> None:
         model_text(system)
     except ModelError as error:
         raise ModelError(f"sweep: a store cannot hold this system: {error}") from None
+
+
+def _check_no_events(events: Any) -> None:
+    if isinstance(events, Event) or len(events):
+        raise MethodError(
+            "sweep: a store has no room for crossings, whose number is not known before. Compute the lanes with simulate, "
+            "arrays in start and parameters: run = simulate(..., start={x: numpy.linspace(0, 1, 1000), ...}, events=...), and "
+            "save each such run: run.save('part1.nc')."
+        )
 
 
 def _fixed(given: Any, names: Sequence[str], role: str) -> dict[Any, Any]:
