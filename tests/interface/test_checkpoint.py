@@ -197,7 +197,7 @@ def test_what_cannot_be_kept_is_refused(tmp_path):
         da.simulate(**call, checkpoint=file, checkpoint_every=0)
     with pytest.raises(da.StartError, match="no known suffix"):
         da.simulate(**call, checkpoint=tmp_path / "run.txt", checkpoint_every=5)
-    with pytest.raises(da.MethodError, match="chooses its own steps"):
+    with pytest.raises(da.MethodError, match="is adaptive, so it is not continued"):
         da.simulate(**call | {"method": da.Reference()}, checkpoint=file, checkpoint_every=5)
     with pytest.raises(da.MethodError, match="method of your own, and a file cannot hold it"):
         da.simulate(**call | {"method": Own()}, checkpoint=file, checkpoint_every=5)

@@ -52,7 +52,7 @@ def checkpoint_of(path: Any, steps: Any, method: Method | None, events: Sequence
     whole(steps, "checkpoint_every", MethodError, least=1, expected=every)
     if method is not None and method.adaptive:
         raise MethodError(
-            f"checkpoint: {method!r} chooses its own steps, so it is not continued bit for bit. Use a method with a fixed "
+            f"checkpoint: {method!r} {method.steps_told}, so it is not continued bit for bit. Use a method with a fixed "
             f"step, such as DormandPrince8()."
         )
     if not can_be_saved(method):

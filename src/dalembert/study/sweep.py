@@ -14,6 +14,7 @@ from ..discrete.system import DiscreteSystem
 from ..engine.machine import CPU
 from ..errors import DalembertError, MethodError, ModelError, SimulationError, StartError, told
 from ..methods.base import Method
+from ..methods.own_time import OwnTimeMethod
 from ..model.bodies.assembly import Assembly
 from ..model.coordinates import Parameter
 from ..model.system import System
@@ -120,9 +121,11 @@ def _check_system(system: Any, method: Any) -> None:
             f"compute the lanes with simulate."
         )
     if isinstance(method, Method) and not can_be_saved(method):
+        alone = isinstance(method, OwnTimeMethod)
+        how = "one after the other" if alone else "together: arrays in start and parameters"
         raise MethodError(
             f"sweep: a store cannot hold {method!r}, a method of your own or one with expressions, so it could not be told "
-            f"that a study is continued with the same method. Compute its lanes with simulate: arrays in start and parameters."
+            f"that a study is continued with the same method. Compute its motions with simulate, {how}."
         )
     try:
         model_text(system)
