@@ -116,10 +116,11 @@ class _Where:
 
 def _check_system(system: Any, method: Any) -> None:
     if not isinstance(system, System | DiscreteSystem):
-        raise MethodError(
-            f"sweep: got {told(system)} ({type(system).__name__}). Expected a System or a DiscreteSystem; of a reduced system "
-            f"compute the lanes with simulate."
+        own = next(
+            (n for n in ("motion", "system") if isinstance(getattr(system, n, None), System | DiscreteSystem)), ""
         )
+        advice = f"; of a reduced system give its .{own}, with starts in its own variables" if own else ""
+        raise MethodError(f"sweep: got {told(system)}. Expected a System or a DiscreteSystem{advice}.")
     if isinstance(method, Method) and not can_be_saved(method):
         alone = isinstance(method, OwnTimeMethod)
         how = "one after the other" if alone else "together: arrays in start and parameters"

@@ -17,7 +17,7 @@ from ...methods.stepping import Stepping
 from ...model.principle import reactions_by_forms
 from ...model.space import slopes
 from ...model.system import System
-from ...model.tangent_space import symplectic_form
+from ...model.tangent_space import placed, symplectic_form
 from ...run.trajectory import Trajectory
 from ...run.values import Array
 from ...symbolic import gradient, jacobian
@@ -100,6 +100,12 @@ class Contraction(Shown):
 def contraction(run: Trajectory) -> Contraction:
     """The change of dq ^ dp in each step of a run, by its exact derivative; see `Contraction`."""
     check_phase_space(run, "contraction")
+    q = run.system.coordinates
+    if len(placed(q)) < len(q):
+        raise ModelError(
+            f"contraction: {run.system.name!r} has velocities of a group without positions beside them, so that there is no "
+            f"form dq ^ dp. Ask for the derivatives of its states: tangents(run)."
+        )
     run = run.at_nodes
     return Contraction(run, run.by_lane(phase_tangents(run, "contraction")))
 
