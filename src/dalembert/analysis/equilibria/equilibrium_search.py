@@ -10,6 +10,7 @@ import numpy as np
 from sympy import Rational, Symbol
 
 from ...decide.budget import Budget
+from ...decide.matrix_scaling import balance
 from ...display import Part, Shown, Table
 from ...errors import StartError, told
 from ...model.bodies.assembly import system_of
@@ -21,7 +22,7 @@ from ...numbers import reals
 from ...numbers import whole as count
 from ...rigour.enclosure import Enclosure
 from ...rigour.interval import Interval, digits
-from ...rigour.isolation import Found, Problem, Root, balance, isolate, newton
+from ...rigour.isolation import Found, Problem, Root, isolate, newton
 from ...run.values import Array, Values, exact_values, parameter_values
 from ...symbolic import jacobian, substitute
 from ...theory.small_motions.linearised import linearise, refuse_time
