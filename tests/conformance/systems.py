@@ -152,7 +152,25 @@ def chetaev() -> Case:
     return Case(system, {x: 0.6, y: 0.5, z: 0.1, x.dot: 0.6, y.dot: 0.8, z.dot: 1.0}, {a: 1.2, b: 0.7})
 
 
+@cache
+def upsilon() -> Case:
+    """The Upsilon model of an affine constraint that moves, with functions Phi of its own: reactions depend on velocities."""
+    ideal = nonholonomic()
+    principle = da.Upsilon({x: y.dot * z, z: a * x.dot / 2})
+    return Case(ideal.system.replace(principle=principle), ideal.start, ideal.parameters)
+
+
+@cache
+def vakonomic_nonlinear() -> Case:
+    """A constraint that is nonlinear in the velocities and moves, vakonomic."""
+    ideal = nonholonomic()
+    constraint = z.dot - y * x.dot + x.dot * y.dot / 2 - y.dot**3 / 5 - sin(t) / 4
+    system = ideal.system.replace(constraints=[constraint], principle=da.Vakonomic())
+    return Case(system, {**ideal.start, system.multipliers[0]: 0.4}, ideal.parameters)
+
+
 ALL = (free, forced, holonomic, nonholonomic, nonholonomic_forced, independent_variations, both_kinds, chetaev)
+PRINCIPLES = (upsilon, vakonomic, vakonomic_nonlinear)
 
 
 # -------------------- with heat --------------------

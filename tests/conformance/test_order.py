@@ -59,7 +59,7 @@ def observed_order(case, method, start=None):
     return slope(steps, [np.abs(state(run) - exact).max() for run in runs])
 
 
-CASES = (*systems.ALL, systems.separable, systems.separable_forced, *systems.THERMAL)
+CASES = (*systems.ALL, *systems.PRINCIPLES, systems.separable, systems.separable_forced, *systems.THERMAL)
 
 
 @pytest.mark.parametrize(("method", "case"), [(m, c) for m in METHODS for c in CASES if accepts(m, c)], ids=named)
@@ -103,7 +103,13 @@ def test_order_of_each_entropy_and_of_the_energy(method):
         assert observed > method.order - 0.3, f"{name}: claimed {method.order}, observed {observed:.3f}"
 
 
-CONSTRAINED = (systems.holonomic, systems.nonholonomic, systems.both_kinds)
+CONSTRAINED = (
+    systems.holonomic,
+    systems.nonholonomic,
+    systems.both_kinds,
+    systems.upsilon,
+    systems.vakonomic_nonlinear,
+)
 
 
 # Compositions take their multipliers from the state; of those, order 4 is enough to see that. At order 8 explicit

@@ -158,10 +158,11 @@ def to_extended_momenta(case, state, t):
     return np.array(matrix.subs({**dict(zip(names, state, strict=True)), da.time: t, **case.parameters}), dtype=float)
 
 
+@pytest.mark.parametrize("case", [systems.vakonomic, systems.vakonomic_nonlinear], ids=lambda c: c.__name__)
 @claiming("symplectic", systems.vakonomic, *CONTROLS)
-def test_symplectic_on_the_extended_phase_space(method):
+def test_symplectic_on_the_extended_phase_space(method, case):
     """(q, p) with p = d(L + mu chi)/dv has no constraint: a variational step is symplectic there."""
-    case, h, n = systems.vakonomic(), length(method), 3
+    case, h, n = case(), min(length(method), 0.4), 3
     if method.carries == "momentum":
         step = da.flow(case.system, method, h=h, start={**case.start, da.time: 0.3}, parameters=case.parameters)
         defect = step.symplectic_defect

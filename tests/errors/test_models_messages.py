@@ -16,6 +16,7 @@ def particle(principle=None, **more):
 
 PLAIN = particle()
 UPSILON = particle(da.Upsilon())
+BENT = particle(da.Upsilon(), constraints=[z.dot - x.dot * y.dot])
 FREE = da.System("free", [x, y], kinetic=(x.dot**2 + y.dot**2) / 2)
 R = da.rotation("R")
 TURNING = da.System("turning", [R], kinetic=(R.omega[0] ** 2 + R.omega[1] ** 2 + R.omega[2] ** 2) / 2)
@@ -50,13 +51,15 @@ CASES = [
     (lambda: particle(da.Upsilon), "principle: got Upsilon, a class. Write Upsilon(), with parentheses."),
     (lambda: da.Upsilon(completion=[x.dot, y.dot]).fields(PLAIN).orthonormal, "With completion=[...] R follows from"),
     (lambda: da.Upsilon().fields(TURNING), "Upsilon.fields"),
-    (lambda: da.simulate(UPSILON, da.Midpoint(), h=0.1, steps=2, start={**ORIGIN, x.dot: 1, y.dot: 0}),
-     "Midpoint does not apply to 'particle': Upsilon() does not say which reactions act at single points of a step. Use "
-     "DormandPrince8()."),
-    (lambda: da.simulate(UPSILON, da.GeometricNonholonomic(), h=0.1, steps=2, start=ORIGIN), "single points of a step"),
-    (lambda: da.discretise(UPSILON, da.midpoint_map),
-     "discretise: Upsilon() does not say which reactions act at the nodes of a discrete motion. Use simulate(...) with "
-     "DormandPrince8() or Reference()."),
+    (lambda: da.simulate(BENT, da.Midpoint(), h=0.1, steps=2, start={**ORIGIN, x.dot: 1, y.dot: 0}),
+     "Midpoint does not apply to 'particle': Upsilon() has reactions that contain accelerations, which single points of a "
+     "step do not have. Use DormandPrince8()."),
+    (lambda: da.simulate(BENT, da.GeometricNonholonomic(), h=0.1, steps=2, start=ORIGIN), "single points of a step"),
+    (lambda: da.simulate(particle(da.Upsilon({x: y.ddot})), da.Lobatto(3), h=0.1, steps=2, start=ORIGIN),
+     "reactions that contain accelerations"),
+    (lambda: da.discretise(BENT, da.midpoint_map),
+     "discretise: Upsilon() has reactions that contain accelerations, which the nodes of a discrete motion do not have. Use "
+     "simulate(...) with DormandPrince8() or Reference()."),
     (lambda: da.reactions(UPSILON), "reactions: the reactions of 'particle' follow from Upsilon()."),
     (lambda: da.hamel(UPSILON), "hamel: the reactions of 'particle' follow from Upsilon()."),
     (lambda: da.hamel(TURNING), "hamel without velocities: 'turning' has the rotation R."),

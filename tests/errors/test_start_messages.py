@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 import sympy
 
 import dalembert as da
@@ -330,3 +331,28 @@ def evaluate(at=None, **given):
 def test_evaluate(call, message):
     assert evaluate().accelerations[y] == -9.81
     assert told(StartError, call) == message
+
+
+WIRE = da.System(
+    "wire", [x, y, theta], kinetic=(x.dot**2 + y.dot**2 + theta.dot**2) / 2,
+    constraints=[theta.dot * (1 + x.dot**2) - y.dot**3 - cos(x) * y.dot],
+)  # fmt: skip
+RING = WIRE.replace(constraints=[x.dot**2 + y.dot**2 + theta.dot**2 - 1])
+
+
+def released(system, **start):
+    return da.evaluate(system, at={x: 0.3, y: 0, theta: 0, **{da.coordinates(k).dot: v for k, v in start.items()}})
+
+
+def test_velocities_in_which_a_nonlinear_constraint_is_linear_follow_from_it():
+    """Any one of them may be left out; those in which it is not linear have several values, or none."""
+    found = released(WIRE, x=0.5, y=-0.7).velocities
+    assert found[theta] == pytest.approx(((-0.7) ** 3 - 0.7 * np.cos(0.3)) / 1.25, rel=1e-15)
+    assert released(RING, x=0.6, y=0.8, theta=0).velocities[x] == 0.6
+    for call, message in (
+        (lambda: released(WIRE, x=0.5, theta=1), "no value for y.dot, and the constraints do not determine it here."),
+        (lambda: released(WIRE, x=0.5, y=1, theta=1), "Leave out theta.dot, and it follows from the constraint."),
+        (lambda: released(RING, x=0.6, y=0.8), "start: no value for theta.dot. Expected 3 positions and 3 velocities. Add"),
+        (lambda: released(RING, x=0.6, y=0.8, theta=1), "its value is 1. Give velocities that satisfy it."),
+    ):  # fmt: skip
+        assert message in told(StartError, call)

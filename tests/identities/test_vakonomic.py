@@ -398,3 +398,14 @@ def test_existence_takes_the_multipliers(method):
     assert abs(ends[0] - ends[1]) > 1e-6
     with pytest.raises(da.StartError, match=r"system.multipliers\[0\]"):
         da.existence(VAKO, method, at=PLACE, h=0.02, parameters=VALUES)
+
+
+@pytest.mark.parametrize("value", [-3.0, 0.0, 8.0])
+def test_multipliers_of_the_start_lead_to_the_branch_of_the_motion(value):
+    """Nonlinear constraints: the equations of a step, and p = d(L + mu chi)/dv, have folds between multipliers."""
+    bent = VAKO.replace(constraints=[z.dot - y.dot**3 + x * y.dot])
+    start = {x: 0.6, y: 0.5, z: 0.1, x.dot: 0.6, y.dot: 0.8, mu: value}
+    runs = [run_of(m, 40, start, bent) for m in (da.Midpoint(), da.DormandPrince8())]
+    for name in ("position", "velocity", "multiplier"):
+        assert np.abs(runs[0].table(name) - runs[1].table(name)).max() < 0.01
+    assert da.flow(bent, da.Midpoint(), h=0.02, start=start, parameters=VALUES).symplectic_defect < 1e-12

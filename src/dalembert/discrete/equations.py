@@ -29,7 +29,6 @@ from ..model.coordinates import (
     Entropy,
     Multiplier,
     StepVelocity,
-    multiplier,
     step,
     time,
 )
@@ -40,7 +39,7 @@ from ..symbolic import Fast, fast, free_names, gradient, magnitude, substitute, 
 from ..waist.chain_rule import shared_partials
 from ..waist.domain import Condition, conditions
 from ..waist.stepmap import STEP, TIME, Block, StepMap, pointwise, with_conditions
-from .state_layout import state_layout
+from .state_layout import constraint_outputs, state_layout
 from .system import DiscreteSystem
 
 
@@ -56,11 +55,6 @@ def momentum_plus(system: DiscreteSystem) -> list[Fast]:
     return [d + f for d, f in zip(slopes, system.force_plus, strict=True)]
 
 
-def multipliers(system: DiscreteSystem) -> tuple[Multiplier, ...]:
-    """One multiplier per constraint."""
-    return tuple(multiplier(a + 1) for a in range(len(system.constraints)))
-
-
 def carried(system: DiscreteSystem) -> tuple[Multiplier, ...]:
     """The multipliers that the discrete Lagrangian contains, one value per step: those the principle carries in the state."""
     return () if system.system is None else tuple(system.principle.carried(system.system))
@@ -73,33 +67,24 @@ def step_velocity(q: Coordinate) -> StepVelocity:
 
 def node_reaction(system: DiscreteSystem) -> list[Fast]:
     """The reaction at node k, one component per coordinate: lambda_a omega^a(q_k) unless the principle says otherwise."""
-    return system.principle.node_reaction(system, multipliers(system))
+    return system.principle.node_reaction(system, system.multipliers)
 
 
 def interior_residual(system: DiscreteSystem) -> list[Fast]:
     """dL_d/dQ + F_d on every interior position, which vanishes."""
-    slopes = gradient(system.lagrangian, system.interior_slots())
+    slopes = gradient(system.lagrangian, [p.slot for p in system.interior_positions()])
     return [d + f for d, f in zip(slopes, system.force_interior, strict=True)]
-
-
-def interior_unknowns(system: DiscreteSystem) -> tuple[list[str], dict[Fast, Fast]]:
-    """Names of the unknowns W of the interior positions Q = q0 + h d W, and h d W for each of their slots."""
-    q, slots = system.coordinates, system.interior_slots()
-    names = [f"{c.name}.node{i + 1}" for i in range(len(system.interior)) for c in q]
-    fractions = [fast(sympy.Rational(d)) for d in system.interior for _ in q]
-    return names, {s: fast(step) * d * fast(w) for s, d, w in zip(slots, fractions, names, strict=True)}
 
 
 def term_sizes(system: DiscreteSystem) -> StepMap:
     """(q0, (q1 - q0)/h, carried multipliers, t) -> the size of the terms of each momentum p0, then of each constraint."""
     whole, h = (*system.coordinates, *system.entropies), fast(step)
-    q = system.coordinates
     slots: dict[Any, Any] = {c.at(0): c for c in whole}
     slots |= {c.at(1): fast(c) + h * fast(step_velocity(c)) for c in whole}
-    fractions = [fast(d) for d in system.interior for _ in q]
-    for k, (slot, d) in enumerate(zip(system.interior_slots(), fractions, strict=True)):
-        c = q[k % len(q)]
-        slots[slot] = fast(c) + h * d * fast(step_velocity(c))
+    slots |= {
+        i.slot: fast(i.coordinate) + h * i.fraction * fast(step_velocity(i.coordinate))
+        for i in system.interior_positions()
+    }
     told = [*momentum_minus(system), *system.constraints]
     here = substitution(slots)
     outputs = {str(k): magnitude(here(e).expand()) for k, e in enumerate(told)}
@@ -131,7 +116,7 @@ def step_momenta(system: DiscreteSystem) -> StepMomenta:
     """
     q, h, n = system.coordinates, fast(step), len(system.coordinates)
     u = [fast(f"{c.name}.shift") for c in q]
-    inner = interior_unknowns(system)[0]
+    inner = [i.unknown for i in system.interior_positions()]
     shifted = _slots(system) | {c.at(0): fast(c) - h * x for c, x in zip(q, u, strict=True) if not _turns(c)}
     still, at = substitution(dict.fromkeys(u, 0)), substitution(_slots(system))
     L, here = substitute(system.lagrangian, shifted), at(system.lagrangian)
@@ -216,8 +201,7 @@ def _slots(system: DiscreteSystem) -> dict[Any, Any]:
     slots |= {c.at(1): fast(c) + h * fast(step_velocity(c)) for c in (*q, *S)}
     for R in groups(q):  # displacements from the first position
         slots |= {d.at(0): fast(0) for d in R.directions} | {d.at(1): h * fast(step_velocity(d)) for d in R.directions}
-    within = interior_unknowns(system)[1]
-    return slots | {s: _interior(q[k % len(q)], x, h) for k, (s, x) in enumerate(within.items())}
+    return slots | {i.slot: _interior(i.coordinate, i.offset, h) for i in system.interior_positions()}
 
 
 def _interior(c: Coordinate, x: Fast, h: Fast) -> Fast:
@@ -229,16 +213,16 @@ def step_map(system: DiscreteSystem) -> StepMap:
     """The discrete equations as one implicit step on (q, p), and on the entropies if there are any."""
     q, S, h, here = system.coordinates, system.entropies, fast(step), substitution(_slots(system))
     unknowns = [step_velocity(c) for c in q]
-    inner = interior_unknowns(system)[0]
+    inner = [i.unknown for i in system.interior_positions()]
     held = to_numbers(q)
     momenta = step_momenta(system)
     pushed = [fast(c.momentum) + h * r for c, r in zip(q, node_reaction(system), strict=True)]
     balance = [p - e for p, e in zip(pushed, momenta.leaving, strict=True)]
     constraints = [here(chi) for chi in system.constraints]
-    names = (*(v.name for v in unknowns), *inner, *(m.name for m in multipliers(system)))
+    names = (*(v.name for v in unknowns), *inner, *(m.name for m in system.multipliers))
     laws = [here(law) for law in system.entropy_laws]
-    kept = {m.name: fast(m) for m in multipliers(system)}
-    kept |= {f"constraint.{a + 1}": chi for a, chi in enumerate(constraints)}
+    kept = {m.name: fast(m) for m in system.multipliers}
+    kept |= constraint_outputs(constraints)
     made = StepMap(
         name=system.name,
         state=(*numbers(q), *(c.momentum.name for c in q), *(s.name for s in S)),
@@ -334,7 +318,7 @@ class DiscreteEquations(Formulas):
     def lagrange(self) -> tuple[Eq, ...]:
         """The balance of momentum at node k, one equation per coordinate; `time` is the time of node k."""
         s = self.system
-        named = {Symbol(m.name): m for m in multipliers(s)}
+        named = {Symbol(m.name): m for m in s.multipliers}
         rows = zip(momentum_minus(s), momentum_plus(s), node_reaction(s), strict=True)
         return tuple(
             Eq(

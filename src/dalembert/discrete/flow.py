@@ -27,14 +27,13 @@ from ..waist.stepmap import StepMap
 from .equations import (
     blocks,
     interior_residual,
-    interior_unknowns,
     momentum_minus,
     momentum_plus,
-    multipliers,
     node_reaction,
     step_velocity,
 )
-from .state_layout import state_layout
+from .interior import from_beginning
+from .state_layout import constraint_outputs, state_layout
 from .system import DiscreteSystem
 
 if TYPE_CHECKING:
@@ -53,8 +52,7 @@ def backward_step_map(system: DiscreteSystem) -> StepMap:
     velocities = [step_velocity(c) for c in q]
     slots: Slots = {c.at(1): fast(c) for c in (*q, *S)} | {time: fast(time) - h}
     slots |= {c.at(0): fast(c) - h * fast(step_velocity(c)) for c in (*q, *S)}
-    inner, within = interior_unknowns(system)
-    slots |= {s: slots[q[k % len(q)].at(0)] + x for k, (s, x) in enumerate(within.items())}
+    slots |= from_beginning(system, slots)
 
     def here(expression: Fast) -> Fast:
         return substitute(expression, slots)
@@ -65,9 +63,13 @@ def backward_step_map(system: DiscreteSystem) -> StepMap:
     ]
     constraints = [here(chi) for chi in beginnings(system)]
     stationary = [here(r) for r in interior_residual(system)]
-    names = (*(v.name for v in velocities), *inner, *(m.name for m in multipliers(system)))
-    kept = {m.name: fast(m) for m in multipliers(system)}
-    kept |= {f"constraint.{a + 1}": chi for a, chi in enumerate(constraints)}
+    names = (
+        *(v.name for v in velocities),
+        *(i.unknown for i in system.interior_positions()),
+        *(m.name for m in system.multipliers),
+    )
+    kept = {m.name: fast(m) for m in system.multipliers}
+    kept |= constraint_outputs(constraints)
     return StepMap(
         name=f"{system.name}, backward",
         state=(*(c.name for c in q), *(c.momentum.name for c in q), *(s.name for s in S)),
@@ -124,14 +126,14 @@ def pair_map(system: DiscreteSystem, backward: bool = False) -> StepMap:
     held = beginnings(system) if backward else system.constraints
     constraints = [substitute(chi, sought) for chi in held]
     laws = [substitute(law, sought) for law in system.entropy_laws]
-    names = tuple(s.name for s in (*(step_velocity(c) for c in q), *multipliers(system)))
+    names = tuple(s.name for s in (*(step_velocity(c) for c in q), *system.multipliers))
     return StepMap(
         name=f"{system.name}, pairs{' backward' if backward else ''}",
         state=(*(c.at(k).name for k in (0, 1) for c in q), *(s.at(k).name for k in (0, 1) for s in S)),
         parameters=tuple(p.name for p in system.parameters),
         blocks=blocks(names, [*balance, *constraints], S, laws),
         update=tuple(e for group in (q, S) for k in (0, 1) for e in (sought[c.at(k)] for c in group)),
-        outputs={m.name: fast(m) for m in multipliers(system)},
+        outputs={m.name: fast(m) for m in system.multipliers},
         layout=state_layout(system, velocities=[names[: len(q)]]),
     )
 
@@ -149,7 +151,7 @@ def step_matrix(system: DiscreteSystem) -> list[list[Fast]]:
     of a regular thermomechanical system, up to signs of rows.
     """
     whole = (*system.coordinates, *system.entropies)
-    ends: list[Fast] = [fast(c.at(1)) for c in whole] + system.interior_slots()
+    ends: list[Fast] = [fast(c.at(1)) for c in whole] + [p.slot for p in system.interior_positions()]
     balance = [-p for p in momentum_minus(system)]
     equations = [*balance, *system.entropy_laws, *interior_residual(system), *system.constraints]
     return _bordered(system, equations, ends, {c: fast(c.at(0)) for c in system.coordinates})
@@ -163,7 +165,7 @@ def backward_matrix(system: DiscreteSystem) -> list[list[Fast]]:
     [ D1 chi                 0         ]
     """
     whole = (*system.coordinates, *system.entropies)
-    ends: list[Fast] = [fast(c.at(0)) for c in whole] + system.interior_slots()
+    ends: list[Fast] = [fast(c.at(0)) for c in whole] + [p.slot for p in system.interior_positions()]
     equations = [*momentum_plus(system), *system.entropy_laws, *interior_residual(system), *beginnings(system)]
     return _bordered(system, equations, ends, {c: fast(c.at(1)) for c in system.coordinates})
 
@@ -172,7 +174,7 @@ def _bordered(system: DiscreteSystem, equations: list[Fast], ends: list[Fast], n
     """The derivatives of the equations by the ends and by the multipliers, with the reactions at a node in the momenta."""
     reactions = [fast(step) * substitute(r, node) for r in node_reaction(system)]
     pushed = [e + r for e, r in zip(equations, reactions, strict=False)] + equations[len(reactions) :]
-    border = jacobian(pushed, multipliers(system)) if system.constraints else [[] for _ in equations]
+    border = jacobian(pushed, system.multipliers) if system.constraints else [[] for _ in equations]
     return [row + right for row, right in zip(jacobian(equations, ends), border, strict=True)]
 
 
@@ -182,7 +184,12 @@ def _bordered(system: DiscreteSystem, equations: list[Fast], ends: list[Fast], n
 def sample_pairs(system: DiscreteSystem, count: int = 6) -> list[Point]:
     """Random values of all slots, parameters, time and step, on the discrete constraints and the laws of entropy."""
     slots = [c.at(k).name for k in (0, 1) for c in (*system.coordinates, *system.entropies)]
-    others = [*(s.name for s in system.interior_slots()), *(p.name for p in system.parameters), time.name, step.name]
+    others = [
+        *(p.slot.name for p in system.interior_positions()),
+        *(p.name for p in system.parameters),
+        time.name,
+        step.name,
+    ]
     chi = list(dict.fromkeys([*system.constraints, *beginnings(system), *system.entropy_laws]))
     return points_on(chi, slots, others, count, balanced=[system.lagrangian])
 

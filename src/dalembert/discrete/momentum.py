@@ -112,8 +112,8 @@ def momentum_map(system: DiscreteSystem, generator: Mapping[Coordinate, Any]) ->
     _check_system(system, "momentum_map")
     xi = _field(system, generator, "generator")
     first, second = (_at(system, xi, k) for k in (0, 1))
-    inner = [_within(system, xi, i) for i in range(len(system.interior))]
-    slots = [fast(c.at(k)) for k in (0, 1) for c in system.coordinates] + system.interior_slots()
+    inner = [_within(system, xi, i) for i, _ in enumerate(system.interior, start=1)]
+    slots = [fast(c.at(k)) for k in (0, 1) for c in system.coordinates] + [p.slot for p in system.interior_positions()]
     moved = [*first, *second, *(f for row in inner for f in row)]
     slopes = gradient(system.lagrangian, slots)
     forces = [*system.force_minus, *system.force_plus, *system.force_interior]
@@ -313,9 +313,8 @@ def _at(system: DiscreteSystem, xi: Field, slot: Literal[0, 1]) -> list[Fast]:
 
 def _within(system: DiscreteSystem, xi: Field, i: int) -> list[Fast]:
     """A vector field at an interior position."""
-    n = len(system.coordinates)
-    slots = system.interior_slots()[i * n : (i + 1) * n]
-    return [substitute(f, dict(zip(system.coordinates, slots, strict=True))) for f in xi]
+    slots = {p.coordinate: p.slot for p in system.interior_positions() if p.node == i}
+    return [substitute(f, slots) for f in xi]
 
 
 def _frozen(system: DiscreteSystem, coefficients: Field, basis: list[Field], a: Any, b: Any) -> list[Fast]:

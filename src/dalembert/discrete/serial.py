@@ -21,7 +21,7 @@ from ..model.packer import Packer
 from ..model.serial import fields, listed, names, parameter, text
 from ..model.space import lines_only
 from ..symbolic import Fast, fast, free_names
-from .equations import carried, multipliers
+from .equations import carried
 from .system import DiscreteSystem, _all_forces
 
 ROWS = ("variations", "friction_minus", "friction_plus")
@@ -90,7 +90,7 @@ def loads(given: str) -> DiscreteSystem:
         **rows,
     )
     _check(_data(made))  # once more, because SymEngine evaluates what it builds
-    if stray := free_names(made.expressions()) & {m.name for m in {*multipliers(made)} - {*carried(made)}}:
+    if stray := free_names(made.expressions()) & {m.name for m in {*made.multipliers} - {*carried(made)}}:
         raise refuse(f"has an unknown symbol {min(stray)}")
     return made
 

@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from ..model.coordinates import Coordinate, multiplier
 from ..model.factor import StateRole
+from ..symbolic import Fast
 from ..waist.layout import Layout, Segment, segments
+
+
+def constraint_outputs(values: Iterable[Fast]) -> dict[str, Fast]:
+    """The values of the constraints of a step, one per constraint, by the names that `state_layout` gives them."""
+    return {_constraint(a): value for a, value in enumerate(values, start=1)}
+
+
+def _constraint(index: int) -> str:
+    return f"constraint.{index}"
 
 
 def state_layout(system: Any, velocities: Sequence[Sequence[str]] = ()) -> Layout:
@@ -21,7 +31,7 @@ def state_layout(system: Any, velocities: Sequence[Sequence[str]] = ()) -> Layou
     for a in range(1, len(system.constraints) + 1):
         found += [
             Segment("multiplier", str(a), (multiplier(a).name,)),
-            Segment("constraint", str(a), (f"constraint.{a}",)),
+            Segment("constraint", str(a), (_constraint(a),)),
         ]
     for names in velocities:
         found += segments("velocity", owners, names)

@@ -18,13 +18,14 @@ from ..model import checks
 from ..model import heat as thermal
 from ..model.bodies.assembly import system_of
 from ..model.constraints import variation
-from ..model.coordinates import Coordinate, Entropy, Parameter, step, time
+from ..model.coordinates import Coordinate, Entropy, Multiplier, Parameter, multiplier, step, time
 from ..model.principle import DEFAULT, Principle
 from ..model.space import HasSpace, lines_only, moved_symbols
 from ..model.system import System
 from ..symbolic import LONGEST, Fast, Vector, fast, gradient, slow, substitute, vector
 from ..waist.layout import Groups
 from .group_steps import displaced, from_start, places
+from .interior import Interior, interior_positions, interior_slots
 from .maps import Density, Discretisation, check_map
 
 if TYPE_CHECKING:
@@ -170,9 +171,14 @@ class DiscreteSystem(HasSpace):
         rows = [a for row in self.variations for a in row]
         return (self.lagrangian, *forces, *rows, *self.constraints, *self.entropy_laws)
 
-    def interior_slots(self) -> list[Fast]:
-        """The symbols of the interior positions: all coordinates of the first, then of the second."""
-        return interior_slots(self.coordinates, len(self.interior))
+    @property
+    def multipliers(self) -> tuple[Multiplier, ...]:
+        """The symbols of the multipliers, one per constraint."""
+        return tuple(multiplier(a + 1) for a in range(len(self.constraints)))
+
+    def interior_positions(self) -> list[Interior]:
+        """The interior positions of a step, one item per coordinate of each: all of the first position, then of the second."""
+        return interior_positions(self.coordinates, self.interior)
 
     def _put(self, **fields: Any) -> None:
         for name, value in fields.items():
@@ -286,11 +292,6 @@ def _all_forces(minus: Any, plus: Any, friction_minus: Any, friction_plus: Any) 
     }  # fmt: skip
 
 
-def interior_slots(coordinates: Sequence[Coordinate], count: int) -> list[Fast]:
-    """The symbols of `count` interior positions."""
-    return [fast(f"{c.name}.interior.{i + 1}") for i in range(count) for c in coordinates]
-
-
 def discretise(system: System, map: Discretisation) -> DiscreteSystem:
     """The discrete system of a system and a finite-difference map (or a variational method).
 
@@ -306,10 +307,10 @@ def discretise(system: System, map: Discretisation) -> DiscreteSystem:
     system = system_of(system, "discretise", groups=True)
     if hasattr(map, "check"):
         map.check(system)
-    if not system.principle.at_nodes:
+    if not system.principle.at_nodes(system):
         raise ModelError(
-            f"discretise: {system.principle!r} does not say which reactions act at the nodes of a discrete motion. Use "
-            f"simulate(...) with DormandPrince8() or Reference()."
+            f"discretise: {system.principle!r} has reactions that contain accelerations, which the nodes of a discrete motion "
+            f"do not have. Use simulate(...) with DormandPrince8() or Reference()."
         )
     # The rule treats entropies as coordinates: psi acts on Q and on each of them.
     q, whole = system.coordinates, (*system.coordinates, *system.entropies)
@@ -321,7 +322,8 @@ def discretise(system: System, map: Discretisation) -> DiscreteSystem:
     def rule(expression: Any) -> Fast:
         return _applied(map, _density(expression, whole, inner_slots), whole)
 
-    minus, plus, inner = _discrete_forces(system, map, system.external_force)
+    outer = [fast(f) + r for f, r in zip(system.external_force, system.principle.besides(system), strict=True)]
+    minus, plus, inner = _discrete_forces(system, map, outer)
     rubs = [_discrete_forces(system, map, row) for row in system.friction]
     inner = tuple(sum((r[2][i] for r in rubs), start=f) for i, f in enumerate(inner))
     end = {**moved_symbols(q, [fast(c.at(1)) for c in q]), **{c: c.at(1) for c in q}, time: t + h}

@@ -188,7 +188,7 @@ def state_column(run: Trajectory, name: str) -> Array:
     q, system = run.system.coordinates, run.system
     tables: dict[Any, list[str]] = {
         "position": numbers(q), "velocity": [c.dot.name for c in q], "entropy": [S.name for S in system.entropies],
-        "multiplier": [f"multiplier.{a + 1}" for a in range(len(system.constraints))],
+        "multiplier": [m.name for m in system.multipliers],
     }  # fmt: skip
     for role, names in tables.items():
         if name in names:

@@ -121,8 +121,8 @@ class Method(ABC):
             return INTERIOR
         if system.principle.carried(system) and not self.carried_multipliers:
             return f"under {system.principle!r} its multipliers have a motion of their own."
-        if not (system.principle.at_nodes or self.whole_equations):
-            return f"{system.principle!r} does not say which reactions act at single points of a step."
+        if not (self.whole_equations or system.principle.at_nodes(system)):
+            return f"{system.principle!r} has reactions that contain accelerations, which single points of a step do not have."
         why = self.obstacle(system)
         if not why and system.constraints and not self.degenerate_masses and is_degenerate(system):
             return "its mass matrix is singular, and only the constraints determine its velocities."
@@ -172,8 +172,13 @@ class VariationalMethod(Method):
     carries = "momentum"
 
     def obstacle(self, system: System) -> str:
-        """Constraints must be linear in the velocities: the discrete ones are these, pulled back by the rule."""
-        return "" if all(c.is_linear for c in system.constraints) else NONLINEAR
+        """Constraints whose reactions act at nodes must be linear in the velocities, since nodes have no velocities.
+
+        Those that are part of the discrete Lagrangian, with multipliers of the state, may be nonlinear: the rule takes both.
+        """
+        held = system.principle.carried(system)
+        pairs = zip(system.multipliers, system.constraints, strict=True)
+        return "" if all(c.is_linear or m in held for m, c in pairs) else NONLINEAR
 
     @abstractmethod
     def discrete_lagrangian(self, L: Density, q0: Vector, q1: Vector, t: Fast, h: Fast) -> Fast:

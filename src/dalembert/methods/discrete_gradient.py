@@ -23,7 +23,7 @@ from functools import cached_property
 from typing import Any
 
 from ..discrete.collocation import fraction, gauss_nodes, weights
-from ..discrete.state_layout import state_layout
+from ..discrete.state_layout import constraint_outputs, state_layout
 from ..errors import MethodError, told
 from ..model.coordinates import step, time
 from ..model.system import System
@@ -101,7 +101,7 @@ class DiscreteGradient(Method):
                 *(p[i] + h * rate[i] for i in range(n)),
                 *(fast(s) + h * w for s, w in zip(S, line.W, strict=True)),
             ),
-            outputs={f"constraint.{a + 1}": e for a, e in enumerate(held)},
+            outputs=constraint_outputs(held),
             layout=state_layout(system, velocities=[[x.name for x in row] for row in (line.V, *line.u)]),
         )
         stages = [line.place(line.c[j], line.u[j]) for j in nodes]

@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..discrete.equations import step_momenta, step_velocity
-from ..discrete.state_layout import state_layout
+from ..discrete.state_layout import constraint_outputs, state_layout
 from ..discrete.system import discretise
 from ..model.coordinates import step, time
 from ..model.system import System
@@ -79,7 +79,7 @@ class GeometricNonholonomic(Method):
             parameters=_names(system.parameters),
             blocks=tuple(blocks if velocity_used else blocks[1:]),
             update=(*(place[c] for c in q), *arrived, *after),
-            outputs={f"constraint.{a + 1}": e for a, e in enumerate(admissible)},
+            outputs=constraint_outputs(admissible),
             layout=state_layout(system, velocities=[_names(part) for part in (begin, V, end)]),
         )
         begun, ended = (

@@ -7,7 +7,7 @@ from ..model.coordinates import time
 from ..model.system import System
 from ..symbolic import Fast, fast, free_names, gradient, jacobian, substitute, substitution, total
 from ..theory.motion.energies import energy
-from ..theory.motion.lagrange import momenta
+from ..theory.motion.lagrange import applied_forces, momenta
 from ..waist.domain import Condition
 from ..waist.stepmap import STEP, TIME, Block, StepMap, guarded, with_conditions
 from .own_time import OwnTimeMethod, velocity_block
@@ -35,7 +35,7 @@ class LogarithmicHamiltonian(OwnTimeMethod):
 
     def obstacle(self, system: System) -> str:
         """L = T(v) - V(q, t) with constant masses, and no other forces."""
-        if any(e != 0 for e in system.force):
+        if any(e != 0 for e in applied_forces(system)):
             return "it has forces that are not of its potential."
         slopes = [e for row in jacobian(momenta(system), system.velocities) for e in row]
         still = dict.fromkeys((v.name for v in system.velocities), 0)

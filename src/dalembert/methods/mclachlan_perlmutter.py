@@ -14,7 +14,7 @@ from typing import Any
 
 from ..discrete.equations import step_momenta, step_velocity
 from ..discrete.maps import left_map, right_map
-from ..discrete.state_layout import state_layout
+from ..discrete.state_layout import constraint_outputs, state_layout
 from ..discrete.system import discretise
 from ..model.coordinates import step, time
 from ..model.system import System
@@ -83,7 +83,7 @@ class McLachlanPerlmutter(Method):
                 Block(tuple(v.name for v in second), tuple(go_on)),
             ),
             update=(*end, *arrived),
-            outputs={f"constraint.{a + 1}": e for a, e in enumerate(admissible)},
+            outputs=constraint_outputs(admissible),
             layout=state_layout(system, velocities=[[v.name for v in part] for part in (first, mean, second)]),
         )
         return guarded(step_map, system.expressions(), [place])

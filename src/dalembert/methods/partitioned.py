@@ -18,7 +18,7 @@ from abc import abstractmethod
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from ..discrete.state_layout import state_layout
+from ..discrete.state_layout import constraint_outputs, state_layout
 from ..model.coordinates import step, time
 from ..model.system import System
 from ..symbolic import Fast, fast, gradient, substitute
@@ -150,8 +150,7 @@ class _Stages:
     def _outputs(self) -> dict[str, Fast]:
         """The reaction at a node: the mean of those of the steps before and after it; the constraints at the end."""
         both = zip(self._before(), self.multipliers[0], strict=True)
-        kept = {f"multiplier.{a + 1}": (before + after) / 2 for a, (before, after) in enumerate(both)}
+        means = ((before + after) / 2 for before, after in both)
+        kept = {m.name: mean for m, mean in zip(self.system.multipliers, means, strict=True)}
         last = self.s - 1
-        return kept | {
-            f"constraint.{a + 1}": self._at(last, c.expression) for a, c in enumerate(self.system.constraints)
-        }
+        return kept | constraint_outputs(self._at(last, c.expression) for c in self.system.constraints)

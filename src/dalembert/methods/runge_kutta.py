@@ -14,7 +14,8 @@ from ..model.space import in_numbers, number_rates, numbers, to_numbers
 from ..model.system import System
 from ..symbolic import Fast, fast, substitute
 from ..theory.conserved.two_laws import exchanged_heat, external_power, outside_heat, reaction_power
-from ..theory.motion.lagrange import motion_residual, multipliers, unknowns
+from ..theory.motion.lagrange import motion_residual, multipliers, parted, unknowns
+from ..waist.layout import Groups
 from ..waist.stepmap import Block, StepMap, guarded
 from .base import Method
 from .step_laws import entropy_flows
@@ -50,20 +51,21 @@ class ExplicitRungeKutta(Method):
         self.check(system)
         q, S, held, weights = system.coordinates, system.entropies, system.principle.carried(system), self.tableau()[1]
         blocks, places, moved = self._stages(system)
+        reactions = blocks[0].unknowns[_sought(system).columns("multiplier")]
         step_map = StepMap(
             name=f"{system.name}, {self!r}",
             state=(*numbers(q), *(s.name for s in (*(c.dot for c in q), *S, *held))),
             parameters=tuple(p.name for p in system.parameters),
             blocks=tuple(blocks),
             update=tuple(x for part in range(4) for x in moved(part, weights)),
-            outputs={m.name: fast(x) for m, x in zip(multipliers(system), blocks[0].unknowns[len(q) :], strict=False)},
+            outputs={m.name: fast(x) for m, x in zip(multipliers(system), reactions, strict=True)},
             layout=state_layout(system),
         )
         return guarded(step_map, map(to_numbers(q), system.expressions()), places)
 
     def _stages(self, system: System) -> tuple[list[Block], list[dict[Any, Fast]], Moved]:
         """For each stage its equations, and the expression of every symbol; and the function that advances the start."""
-        q, S, h, n = system.coordinates, system.entropies, fast(step), len(system.coordinates)
+        q, S, h, sought = system.coordinates, system.entropies, fast(step), _sought(system)
         held = system.principle.carried(system)
         start = list(map(fast, numbers(q))), [fast(c.dot) for c in q], [fast(s) for s in S], [fast(m) for m in held]
         residual = list(map(to_numbers(q), (*motion_residual(system), *system.entropy_laws)))
@@ -85,7 +87,7 @@ class ExplicitRungeKutta(Method):
             if moving.block is not None:
                 blocks.append(moving.block)
             carried = [substitute(law, places[-1]) for law in laws]
-            slopes.append((moving.rates, found[:n], found[len(found) - len(S) :], carried))
+            slopes.append((moving.rates, found[sought.columns("acceleration")], found[sought.columns("rate")], carried))
         return blocks, places, moved
 
     def laws(self, system: System) -> dict[str, Fast]:
@@ -121,21 +123,22 @@ def _moving(k: int, names: Sequence[str], velocities: Sequence[Fast], rates: Seq
     return _Moving(list(map(fast, sought)), Block(sought, residual))
 
 
-def _sought(system: System) -> list[Any]:
-    """Accelerations, multipliers and rates of entropies."""
-    return [*unknowns(system), *(s.dot for s in system.entropies)]
+def _sought(system: System) -> Groups:
+    """The unknowns of a stage."""
+    accelerations, reactions = parted(system, unknowns(system))
+    return Groups(acceleration=accelerations, multiplier=reactions, rate=[s.dot for s in system.entropies])
 
 
 def _place(system: System, k: int, place: Sequence[Sequence[Fast]], t: Fast) -> dict[Any, Fast]:
     """The expression of every symbol in stage k."""
     known = [*numbers(system.coordinates), *system.velocities, *system.entropies, *system.principle.carried(system)]
     places = dict(zip(known, (x for part in place for x in part), strict=True)) | {time: t}
-    return places | {s: fast(f"stage{k}.{s.name}") for s in _sought(system)}
+    return places | {s: fast(f"stage{k}.{s.name}") for s in _sought(system).outputs.values()}
 
 
 def _stage(system: System, residual: Sequence[Fast], k: int, place: dict[Any, Fast]) -> Block:
     """Accelerations, multipliers and rates of entropies of one stage: a linear block."""
-    names = tuple(f"stage{k}.{s.name}" for s in _sought(system))
+    names = tuple(f"stage{k}.{s.name}" for s in _sought(system).outputs.values())
     return Block(names, tuple(substitute(r, place) for r in residual))
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from ..discrete.maps import Density
 from ..model.system import System
-from ..symbolic import Fast, Vector, fast, free_names, gradient, partials
+from ..symbolic import Fast, Vector, free_names, gradient, partials
+from ..theory.motion.lagrange import applied_forces
 from .base import VariationalMethod
 
 
@@ -54,4 +55,4 @@ class StormerVerlet(VariationalMethod):
             return "its mass matrix is not constant."
         if free_names(gradient(system.lagrangian, system.coordinates)) & velocities:
             return "its potential depends on velocities."
-        return "a force depends on velocities." if free_names(fast(f) for f in system.force) & velocities else ""
+        return "a force depends on velocities." if free_names(applied_forces(system)) & velocities else ""

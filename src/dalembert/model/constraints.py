@@ -44,6 +44,11 @@ class Constraint:
         """Whether it is affine in the velocities."""
         return not any(isinstance(s, Velocity) for a in self.coefficients for s in a.free_symbols)
 
+    def is_affine_in(self, velocities: Sequence[Velocity]) -> bool:
+        """Whether it is affine in these velocities together, so that it determines one of them from all others."""
+        own = {v: sympy.diff(self.expression, v) for v in velocities if v in self.expression.free_symbols}
+        return self.is_linear or all(vanishes(slope.diff(v)) for slope in own.values() for v in own)
+
     @cached_property
     def moves(self) -> bool:
         """Whether it depends on time or, if it is linear, has a drift: it then does not allow rest."""

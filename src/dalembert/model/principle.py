@@ -8,7 +8,8 @@ one-form itself. A principle defines:
     carried      multipliers with their own equation of motion: data of the start and part of the state, each with its rate
     reaction     the force in d/dt dL/dv - dL/dq = F + reaction
     lagrangian   the function that is discretised; the constraints may be part of it
-    node_reaction  the force at a node of a discrete motion, besides that of the discrete Lagrangian
+    node_reaction  the force at a node of a discrete motion, besides those of the discrete Lagrangian and of forces
+    besides      what a reaction contains besides multipliers times one-forms; in discrete motions it acts as forces do
 
 A new principle is one class that defines these. What it does not define is as in d'Alembert's principle.
 """
@@ -54,8 +55,12 @@ class NodeForms(Protocol):
 class Principle(ABC):
     """How the constraints of a system act. It is a rule: frozen, hashable, and the same for every system."""
 
-    at_nodes: ClassVar[bool] = True
-    """Whether it says which reactions act at nodes, stages and half-kicks; if not, the equations of motion alone say it."""
+    keeps_constraints: ClassVar[bool] = False
+    """Whether its variations are made so that they keep every constraint and are ideal, whatever the constraint is."""
+
+    def at_nodes(self, system: System) -> bool:
+        """Whether it says which reactions act at nodes, stages and half-kicks; otherwise the equations of motion do."""
+        return True
 
     def stated(self, coordinates: Sequence[Coordinate], checked: Callable[..., Expr]) -> Principle:
         """The principle with its own expressions checked by `checked(expression, role)`; itself where it has none."""

@@ -312,8 +312,8 @@ class System(HasSpace):
         }
 
     def without_constraints(self) -> System:
-        """The same system without constraints, for methods that treat constraints themselves."""
-        return self.replace(constraints=(), variations=None)
+        """The same system without constraints and what its principle adds, for methods that treat reactions themselves."""
+        return self.replace(constraints=(), variations=None, principle=None)
 
     @property
     def thermal(self) -> dict[str, Any]:

@@ -22,7 +22,7 @@ from ..decide.elimination import highest_rank, rank
 from ..decide.sample import points_on
 from ..decide.zero import vanishes
 from ..errors import ModelError, told
-from ..symbolic import Fast, fast, gradient, jacobian, total
+from ..symbolic import Fast, fast, free_names, gradient, jacobian, substitute, total
 from .constraints import Constraint
 from .coordinates import Coordinate, time
 from .principle import Place, Principle, Rows
@@ -48,7 +48,7 @@ class Upsilon(Principle):
     completes the constraints, and Phi, change the motion. Holonomic constraints act as in d'Alembert's principle.
     """
 
-    at_nodes = False
+    keeps_constraints = True
 
     def __init__(self, functions: Mapping[Any, Any] | None = None, *, completion: Sequence[Any] = ()):
         if functions is not None and not isinstance(functions, Mapping):
@@ -102,6 +102,10 @@ class Upsilon(Principle):
     def besides(self, system: System) -> list[Fast]:
         """c_b E(chi_b) + Phi."""
         return list(_besides(self, system))
+
+    def at_nodes(self, system: System) -> bool:
+        """Whether c_b E(chi_b) + Phi contains no accelerations, which a node, a stage or a half-kick does not have."""
+        return not free_names(self.besides(system)) & {q.ddot.name for q in system.coordinates}
 
     def fields(self, system: System) -> VariationFields:
         """R and Upsilon of a system with this principle, and the forms of its equations; see `VariationFields`."""
@@ -248,7 +252,14 @@ def _besides(principle: Upsilon, system: System) -> tuple[Fast, ...]:
         for c, f in zip(components(system, principle.completion), functions, strict=True):
             if f is not None:  # the derivative of a function of positions has no Lagrange derivative
                 forces = [e + c * d for e, d in zip(forces, lagrange_derivative(f, system.coordinates), strict=True)]
-    return tuple(forces)
+    return tuple(_without_zero_accelerations(f, system) for f in forces)
+
+
+def _without_zero_accelerations(force: Fast, system: System) -> Fast:
+    """A force that is linear in the accelerations, without those whose coefficients are zero by value."""
+    rates = [q.ddot for q in system.coordinates if q.ddot.name in free_names([force])]
+    zero = [a for a, slope in zip(rates, gradient(force, rates), strict=True) if vanishes(slope)]
+    return substitute(force, dict.fromkeys(zero, 0)) if zero else force
 
 
 def _states(system: System) -> list[balls.Point]:

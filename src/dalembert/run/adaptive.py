@@ -15,6 +15,7 @@ import numpy as np
 
 from ..engine.status import Status
 from ..errors import StartError
+from ..waist.layout import Groups
 from .values import Array
 
 ROUNDING = 4e-15
@@ -48,14 +49,14 @@ class Left(Exception):
 
 
 class Adaptive:
-    """One motion y(t), step by step; `y` are positions, then velocities or momenta, then the rest of the state.
+    """One motion y(t), step by step; `groups` are the columns of y: position, velocity or momentum, and others.
 
     `per_number` converts sizes of displacements, one per direction, to the numbers that represent a position.
     """
 
     def __init__(
         self, kind: Literal["DOP853", "Radau"], rate: Callable[[float, Array], Array], times: Array, state: Array,
-        tolerance: tuple[float, float | None], kinetic: Kinetic, second: Literal["velocity", "momentum"],
+        tolerance: tuple[float, float | None], kinetic: Kinetic, groups: Groups, second: Literal["velocity", "momentum"],
         per_number: Callable[[Array], Array] = lambda values: values,
     ):  # fmt: skip
         from scipy.integrate import DOP853, Radau
@@ -63,6 +64,7 @@ class Adaptive:
         self.rtol, self.atol = tolerance
         self._kinetic, self._second, self._per_number = kinetic, second, per_number
         self.times = times
+        self._placed, self._moving = groups.columns("position"), groups.columns(second)
         self._begun, self._largest = state.copy(), np.zeros_like(state)
         f = rate(times[0], state)
         span = float(times[-1] - times[0])
@@ -93,18 +95,16 @@ class Adaptive:
         if self.atol is not None:
             return self.atol
         v, a, mass = self._kinetic(t, y, f)
-        n, root = len(v), np.sqrt(mass)
+        root, placed, moving = np.sqrt(mass), self._placed, self._moving
         speed = np.sqrt(mass @ v**2)
-        rounding = np.divide(speed, root, out=np.zeros(n), where=root > 0)
+        rounding = np.divide(speed, root, out=np.zeros(len(v)), where=root > 0)
         noise = ORIGIN * np.abs(y)
-        place = self._per_number(h * rounding)
-        N = len(place)
-        noise[:N] += place
-        noise[N : N + n] = rounding if self._second == "velocity" else speed * root
+        noise[placed] += self._per_number(h * rounding)
+        noise[moving] = rounding if self._second == "velocity" else speed * root
         away = np.abs(y - self._begun)
-        away[N : N + n] = np.abs(y[N : N + n])
+        away[moving] = np.abs(y[moving])
         ahead = np.abs(f) * h
-        ahead[:N] += self._per_number(np.abs(a) * h**2)
+        ahead[placed] += self._per_number(np.abs(a) * h**2)
         self._largest = np.maximum(self._largest, away)
         found = self.rtol * np.maximum(self._largest, ahead) + ROUNDING * noise
         return np.where(found > 0, found, 1e-140)

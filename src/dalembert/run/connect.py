@@ -204,9 +204,9 @@ class _Shooting:
         sizes, values = (
             self._at(m, point[None]) for m in (maps.size_map(self.system), maps.constraint_map(self.system))
         )
-        width = 2 + len(self.end)
+        off = maps.constraint_parts(self.system, values)[0][0]
         for a, c in enumerate(self.system.constraints):
-            if c.is_holonomic and not abs(values[0, a * width]) <= 1e-9 * sizes[0, 3 * a]:
+            if c.is_holonomic and not abs(off[a]) <= 1e-9 * sizes[0, 3 * a]:
                 raise StartError(f"connect: to= violates {c.expression} = 0. Give positions on the constraints.")
 
     def _at(self, stepmap: Any, points: Array) -> Array:
@@ -266,14 +266,13 @@ class _Shooting:
 
     def _constraints(self, starts: Array) -> tuple[Array, Array]:
         """The values of the constraints on velocities, and their rows."""
-        n, count = self._n, len(self.system.constraints)
+
         place = np.array([self.begin[q] for q in self.system.coordinates])
         points = np.hstack([
             np.repeat(place[None], len(starts), axis=0), starts, np.full((len(starts), 1), self.begin.get(clock, 0.0)),
         ])  # fmt: skip
-        table = self._at(maps.constraint_map(self.system), points).reshape(len(starts), count, n + 2)
-        rows = table[:, :, 2:]
-        forms = np.einsum("kan,kn->ka", rows, starts[:, :n]) + table[:, :, 1]
+        _, drift, rows = maps.constraint_parts(self.system, self._at(maps.constraint_map(self.system), points))
+        forms = np.einsum("kan,kn->ka", rows, starts[:, : self._n]) + drift
         return forms, rows
 
     def _directions(self, starts: Array) -> Array:

@@ -71,7 +71,7 @@ class Stretches:
         # of each event, its side after an action less than a moment before the present node (else `since` is 0)
         self.side, self.since = np.zeros((2, lanes, len(self.events)))
         self.direction = np.array([e.direction for e in self.events])
-        momenta = self.stepper.stepmap.state[len(self.system.coordinates)] != self.system.coordinates[0].dot.name
+        momenta = plan.method.carries == "momentum"
         self.near_at = near_columns(self.stepper.stepmap, self.system)
         self.states = States(self.system, self.events, self.rows, momenta, plan.method.impulsive)
 
@@ -225,16 +225,15 @@ class Stretches:
 
     def begun(self, lane: int, node: Array, k: int) -> Array:
         """The carry at a node (or of one), without earlier solutions: its own step may be shorter."""
-        velocity = self.points(lane, node[None, :], k)[:, self.states.moving]
-        seed = self.plan.seed(self.stepper.stepmap, velocity)
+        point = self.points(lane, node[None, :], k)
+        held = point[:, self.states.moving.stop + len(self.system.entropies) : -1]
+        seed = self.plan.seed(self.stepper.stepmap, point[:, self.states.moving], held)
         carry: Array = self.stepper.carry(node[None, : len(self.stepper.stepmap.state)], seed)[0]
         return carry
 
     def anew(self, lane: int, point: Array) -> Array:
         """The carry at a point, as at the start of a motion."""
-        moving = self.states.moving
-        place, velocity, rest = point[:, : moving.start], point[:, moving], point[:, moving.stop : -1]
-        warm, held = np.split(rest, [len(self.system.entropies)], axis=1)
+        place, velocity, warm, held = self.states.groups.split(point, "position", "velocity", "entropy", "multiplier")
         self.states.beside[lane] = velocity[0]
         start = Start("velocity", float(point[0, -1]), place, velocity, None, warm, None, held)
         carry: Array = self.plan.first_carry(self.stepper, start, self.rows[[lane]])[0]
@@ -367,12 +366,12 @@ class Walk:
         return values
 
     def _note(self, event: Event, point: Array) -> None:
-        q, part = self.whole.system.coordinates, self.whole.states.moving
-        here = dict(zip(numbers(q), map(float, point[: part.start]), strict=True))
-        moving = dict(zip((c.name for c in q), map(float, point[part]), strict=True))
-        S, held = self.whole.system.entropies, self.whole.system.principle.carried(self.whole.system)
-        warm = dict(zip([s.name for s in S], map(float, point[part.stop : part.stop + len(S)]), strict=True))
-        others = dict(zip([m.name for m in held], map(float, point[part.stop + len(S) : -1]), strict=True))
+        system, of = self.whole.system, self.whole.states.groups.of
+        q, S, held = system.coordinates, system.entropies, system.principle.carried(system)
+        owners = {"position": numbers(q), "velocity": [c.name for c in q]}
+        owners |= {"entropy": [s.name for s in S], "multiplier": [m.name for m in held]}
+        found = (dict(zip(names, map(float, of(point, role)), strict=True)) for role, names in owners.items())
+        here, moving, warm, others = found
         changed, when = bool(event.changes), float(point[-1])
         self.whole.crossings.append(Crossing(event.name, when, self.lane, here, moving, changed, warm, self.k, others))
 

@@ -10,7 +10,7 @@ import numpy as np
 from ..errors import StartError
 from ..model.coordinates import time
 from ..model.group_coordinate import GroupCoordinate
-from ..model.space import differences, factors, groups, moved_numbers, numbers
+from ..model.space import differences, factors, groups, moved_numbers
 from ..model.system import System
 from ..symbolic import fast
 from ..theory.motion import state_maps as maps
@@ -34,12 +34,13 @@ class States:
 
     def __init__(self, system: System, events: Sequence[Event], rows: Array, momenta: bool, impulsive: bool):
         self.system, self.events, self.rows = system, events, rows
-        self.moving = slice(N := len(numbers(system.coordinates)), N + len(system.coordinates))
+        self.groups = maps.state_groups(system)
+        self.placed, self.moving = self.groups.columns("position"), self.groups.columns("velocity")
         values = {str(k): e.expression for k, e in enumerate(events)}
         self._values = point_map(maps.quantity_map(system, values))
         self._rates = point_map(maps.rate_map(system, values))
         self._momenta, self._project = momenta, impulsive and bool(system.constraints)
-        self._carried = len(system.principle.carried(system))
+        self._carried = bool(system.principle.carried(system))
         self.beside = np.zeros((len(rows), len(system.coordinates)))  # the last velocity found in each lane
         self._admissible = point_map(maps.admissible_map(system)) if system.constraints else None
         whole = {k: _after(system, e) for k, e in enumerate(events) if e.changes}
@@ -47,9 +48,7 @@ class States:
 
     def at(self, lane: int, nodes: Array, times: Array, near: Array | None = None) -> Array:
         """The states at some nodes; `near` are velocities on the branch of the motion, by default the last ones found."""
-        N, end = self.moving.start, self.moving.stop
-        warm = end + len(self.system.entropies)
-        q, second, S, held = np.split(nodes[:, : warm + self._carried], [N, end, warm], axis=1)
+        q, second, S, held = self.groups.split(nodes, "position", "velocity", "entropy", "multiplier")
         if self._momenta:
             beside, p = self.beside[[lane]] if near is None else near, second
             at = np.column_stack([q, p, S, times])
@@ -75,7 +74,7 @@ class States:
         a moment later. On the tangent, because the motion itself may be below the floor again by then.
         """
         later, q = state.copy(), self.system.coordinates
-        later[:, : self.moving.start] = moved_numbers(q, state[:, : self.moving.start], moment * state[:, self.moving])
+        later[:, self.placed] = moved_numbers(q, state[:, self.placed], moment * state[:, self.moving])
         motion = maps.motion_map(self.system)
         later[:, self.moving] += moment * self._at(motion, lane, state)[:, motion.columns(c.ddot for c in q)]
         later[:, -1] += moment
@@ -128,7 +127,7 @@ class States:
             return float(np.sqrt(np.abs(way @ mass @ way.T).sum()))
 
         def way(first: Array, second: Array) -> Array:
-            return differences(self.system.coordinates, *(s[:, : self.moving.start] for s in (first, second)))
+            return differences(self.system.coordinates, *(s[:, self.placed] for s in (first, second)))
 
         turned = length((nearest - after)[:, self.moving]) <= ADMISSIBLE * length(after[:, self.moving])
         return turned and (not displaced or length(way(after, nearest)) <= ADMISSIBLE * length(way(before, after)))

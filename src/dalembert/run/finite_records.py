@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from ..discrete.state_layout import state_layout
 from ..engine.machine import PointMap
 from ..engine.status import Status
 from ..methods.base import Method
@@ -29,7 +30,7 @@ from .singular_nodes import doubtful
 from .size_bounds import LEAST, NoBoundError, bounds, size_name
 from .trajectory import Trajectory
 from .values import Array, point_map
-from .velocities import NEAR, has_branches, velocities
+from .velocities import has_branches, near_names, velocities
 
 LARGEST = 1e200
 """Bounds below this do not overflow, in whatever order they are multiplied."""
@@ -70,9 +71,7 @@ def ended_where_not_finite(run: Trajectory) -> Trajectory:
 def _is_seen_finite(run: Trajectory, system: System) -> bool:
     """Whether everything is shown to be finite without computing it at every node."""
     method = run.method
-    recorded = not system.constraints or {f"multiplier.{a + 1}" for a in range(len(system.constraints))} <= set(
-        run.columns
-    )
+    recorded = {m.name for m in system.multipliers} <= set(run.columns)
     if (
         method is None
         or method.adaptive
@@ -174,8 +173,9 @@ def _state(run: Trajectory, system: System, lane: Array, row: Array) -> tuple[Ar
 
 def _state_width(run: Trajectory) -> int:
     """Columns of the state; those of outputs belong to a step, which at the last node need not exist."""
-    outputs = ("multiplier.", "constraint.")
-    return sum(not name.startswith(outputs) and not name.endswith(f".{NEAR}") for name in run.columns)
+    layout = state_layout(run.system)
+    outputs = {*layout.names("multiplier"), *layout.names("constraint"), *near_names(run.system)}
+    return sum(name not in outputs for name in run.columns)
 
 
 def _finite(table: Array) -> Array:

@@ -12,10 +12,10 @@ from ..engine.machine import PointMap
 from ..engine.status import Status
 from ..errors import MethodError
 from ..methods.reference import tolerances
-from ..model.coordinates import multiplier
 from ..model.system import System
 from ..theory.forms.hamilton import HamiltonianForm, momentum_rate
 from ..theory.motion import state_maps as maps
+from ..waist.layout import Groups
 from ..waist.stepmap import StepMap
 from .adaptive import Adaptive, Left
 from .failures import completed, failure
@@ -60,7 +60,7 @@ def solve_hamilton(
     form = _on_branch(form, states, begun.second, begun.time, rows)
     q = system.coordinates
     names = (*(c.name for c in q), *(p.name for p in form.momenta), *(c.dot.name for c in q))
-    names += tuple(f"multiplier.{a + 1}" for a in range(len(system.constraints)))
+    names += tuple(m.name for m in system.multipliers)
     check_fits(plan, len(states), len(names))
     records = np.full((len(states), len(plan.times), len(names)), np.nan)
     codes = np.zeros((len(states), STATUS_WIDTH), dtype=np.int64)
@@ -103,9 +103,10 @@ class _Motion:
         self.system: System = form.system
         self.implicit, self.compiled, self.row, self.near = form.hamiltonian is None, compiled, row, velocity
         flow, q = compiled.stepmap, self.system.coordinates
+        self.groups = Groups(position=q, momentum=q)
         self.positions, self.velocities = _positions(flow, self.system), flow.columns(self.system.velocities)
         self.forces = flow.columns(map(momentum_rate, q))
-        self.multipliers = flow.columns(multiplier(a + 1) for a in range(len(self.system.constraints)))
+        self.multipliers = flow.columns(self.system.multipliers)
         self._masses = point_map(maps.inertia_map(form.system))
 
     def table(self, t: float, y: Array) -> Any:
@@ -146,8 +147,9 @@ class _Motion:
             if len(times) == 1:
                 return 0, Status.CONVERGED
             walk = Adaptive(
-                "DOP853", lambda t, y: self.table(t, y)[rates], times, state, tolerance, self.kinetic, "momentum"
-            )
+                "DOP853", lambda t, y: self.table(t, y)[rates], times, state, tolerance, self.kinetic, self.groups,
+                "momentum",
+            )  # fmt: skip
             while done < len(times) - 1:
                 if held.arrived():
                     return done, Status.INTERRUPTED

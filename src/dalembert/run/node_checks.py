@@ -15,9 +15,9 @@ from ..errors import ModelWarning
 from ..model.coordinates import time
 from ..model.space import frame, numbers, to_numbers
 from ..model.system import System
-from ..symbolic import fast, free_names, vectorised
+from ..symbolic import free_names, vectorised
 from ..theory.motion import state_maps as maps
-from ..theory.motion.lagrange import mass_matrix, momenta
+from ..theory.motion.lagrange import applied_forces, mass_matrix, momenta
 from ..waist.layout import Groups
 from .finite_records import end_lanes
 from .singular_nodes import is_even
@@ -94,20 +94,18 @@ def _beyond_folds(run: Trajectory, system: System) -> Array:
 
     For adaptive methods, whose nodes may be far apart, the nodes themselves are compared.
     """
-    project, N = bool(system.constraints), run.table("position").shape[-1]
-    end = N + len(system.coordinates)
+    project, parts = bool(system.constraints), maps.state_groups(system)
     times = np.broadcast_to(run.time[None, :, None], (*run.table("position").shape[:2], 1))
     held = [system.multipliers.index(m) for m in system.principle.carried(system)]
-    tables = run.table("position"), run.table("velocity"), run.table("entropy"), times
-    state = np.concatenate([*tables, run.table("multiplier")[..., held]], axis=2)
-    known = sum(table.shape[-1] for table in tables)
+    of, carried = run.table, run.table("multiplier")[..., held]
+    state = np.concatenate([of("position"), of("velocity"), of("entropy"), carried, times], axis=2)
     beyond = np.zeros(state.shape[:2], dtype=bool)
 
     def side(at: Array, row: Array) -> Array:
-        points = np.column_stack([at[:, :N], np.zeros((len(at), end - N)), at[:, end:known]])
-        search = Search(system, points, row, project)
-        z = np.column_stack([at[:, N:end], np.zeros((len(at), search.size - (end - N)))])
-        z[:, [end - N + a for a in held]] = at[:, known:]
+        q, v, S, mu, t = parts.split(at, "position", "velocity", "entropy", "multiplier", "time")
+        search = Search(system, np.column_stack([q, 0 * v, S, t]), row, project)
+        z = search.start(v)
+        z[:, [search.n + a for a in held]] = mu
         return sides(search.look(np.arange(len(at)), z)[2], search.n)
 
     for lane, row in enumerate(run.parameter_rows[:, None, :]):
@@ -127,8 +125,8 @@ def _beyond_folds(run: Trajectory, system: System) -> Array:
 def _thrown(system: System, state: Array, row: Array, h: float) -> Array:
     """Which steps changed a momentum by far more than the forces at both ends would: its stages reached a fold."""
     moment, q = momenta(system), system.coordinates
-    acting = zip(frame(q).slopes(system.lagrangian), frame(q).turning(moment), system.force, strict=True)
-    groups = Groups(momentum=moment, force=[d + g + fast(f) for d, g, f in acting])
+    acting = zip(frame(q).slopes(system.lagrangian), frame(q).turning(moment), applied_forces(system), strict=True)
+    groups = Groups(momentum=moment, force=[d + g + f for d, g, f in acting])
     table = point_map(maps.quantity_map(system, groups.outputs))(state, row)[0]
     p, f = groups.of(table, "momentum"), groups.of(table, "force")
     force = h * np.maximum(np.abs(f[1:]), np.abs(f[:-1]))

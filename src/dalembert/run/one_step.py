@@ -21,12 +21,12 @@ from ..model.space import groups
 from ..model.system import System
 from ..model.tangent_space import symplectic_form
 from ..waist.stepmap import StepMap
-from .plan import seed, stepper
+from .plan import held_names, seed, stepper
 from .simulate import simulate
 from .state_tangents import StateChange, state_symbols, state_tangents, symbols_of_states
 from .trajectory import Trajectory
 from .values import Array, Values, by_name, columns
-from .velocities import expected_velocities
+from .velocities import expected_multipliers, expected_velocities
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -74,13 +74,13 @@ class FlowStep(Shown):
 
         On groups J depends on the momenta (`model.tangent_space.symplectic_form`), and the first J is that after the step.
         """
-        n = len(self.symbols) // 2
-        if [s.name for s in self.symbols[n:]] != [f"{s.name}.momentum" for s in self.symbols[:n]]:
+        q = [s for s in self.symbols if isinstance(s, Coordinate)]
+        if [s.name for s in self.symbols] != [s.name for s in (*q, *(c.momentum for c in q))]:
             raise MethodError(
                 "symplectic_defect: the state is not positions and momenta; give momenta, and no entropies."
             )
-        q = [s for s in self.symbols[:n] if isinstance(s, Coordinate)]
-        begun, ended = (symplectic_form(q, state[..., n:]) for state in (self.before, self.after))
+        momenta = [i for i, s in enumerate(self.symbols) if s not in q]
+        begun, ended = (symplectic_form(q, state[..., momenta]) for state in (self.before, self.after))
         pulled_back = np.swapaxes(self.jacobian, -1, -2) @ ended @ self.jacobian
         return self._value(np.abs(pulled_back - begun).max(axis=(-2, -1)))
 
@@ -126,7 +126,8 @@ def flow(
         stepmap, sign = (steps.step_map("flow"), 1) if not backward else steps.backward("flow")
         length *= sign
         state = here.carry[:, : len(stepmap.state)]
-    expected = seed(system, stepmap, _near(stepmap, here, state)) if stepmap.sought else None
+    held = expected_multipliers(stepper(system, method).stepmap, held_names(system), here.carry)
+    expected = seed(system, stepmap, _near(stepmap, here, state), held=held) if stepmap.sought else None
     after, jacobian, codes = state_tangents(system, stepmap, state, here.parameter_rows, length, here.t0, seed=expected)
     if codes.any():
         lane = int(np.flatnonzero(codes)[0])

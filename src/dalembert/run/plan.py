@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from ..discrete.equations import carried
 from ..discrete.state_layout import velocity_columns
 from ..discrete.system import DiscreteSystem
 from ..engine.machine import CPU, Stepper
@@ -80,12 +81,27 @@ def _tally(system: System | DiscreteSystem, method: Method | None, record: tuple
     return Tally(system, stepper(system, method).stepmap, method is None or method.impulsive, record)
 
 
-def seed(system: System | DiscreteSystem, step: StepMap, velocity: Array, names: Sequence[str] | None = None) -> Array:
-    """Expected values of the unknowns searched for, or of those named: velocities of the node where they apply, else zero."""
-    zero = np.zeros(len(velocity))
-    places = velocity_columns(step.layout, system.coordinates, step.sought if names is None else names)
-    found = [zero if i is None else velocity[:, i] for i in places]
+def seed(
+    system: System | DiscreteSystem, step: StepMap, velocity: Array, names: Sequence[str] | None = None,
+    held: Array | None = None,
+) -> Array:  # fmt: skip
+    """Expected values of the unknowns searched for, or of those named, at a node with these velocities.
+
+    Velocities within the step are those of the node, multipliers in the state are `held` where these are known, and others
+    are zero.
+    """
+    zero, names = np.zeros(len(velocity)), step.sought if names is None else names
+    places = velocity_columns(step.layout, system.coordinates, names)
+    known = {} if held is None or not held.shape[1] else dict(zip(held_names(system), held.T, strict=True))
+    found = [known.get(name, zero) if i is None else velocity[:, i] for name, i in zip(names, places, strict=True)]
     return np.stack(found, axis=1) if found else np.zeros((len(velocity), 0))
+
+
+def held_names(system: System | DiscreteSystem) -> list[str]:
+    """The names of the multipliers that the state of a system holds."""
+    own, stated = system.discrete, system.continuous
+    held = carried(own) if own is not None else stated.principle.carried(stated) if stated is not None else ()
+    return [m.name for m in held]
 
 
 @dataclass(frozen=True)
@@ -150,9 +166,9 @@ class Plan:
         times: Array = np.where(np.arange(len(found)) <= last, found, found[last])
         return times
 
-    def seed(self, step: StepMap, velocity: Array) -> Array:
+    def seed(self, step: StepMap, velocity: Array, held: Array | None = None) -> Array:
         """Expected solutions of a step."""
-        return seed(self.system, step, velocity)
+        return seed(self.system, step, velocity, held=held)
 
     def first_carry(self, stepper: Stepper, start: Start, rows: Array) -> Array:
         """The state at the first node, and the expected unknowns of the first step."""
@@ -162,7 +178,9 @@ class Plan:
         if start.kind == "two positions":
             p = two_position_momenta(self._discrete(start), start, rows, self.h)
             velocity = differences(self.system.coordinates, start.q, start.second) / self.h
-            return stepper.carry(np.column_stack([start.q, p, start.entropies]), self.seed(step, velocity))
+            return stepper.carry(
+                np.column_stack([start.q, p, start.entropies]), self.seed(step, velocity, start.carried)
+            )
         if (system := self.system.continuous) is None:
             expected = None if start.near is None else self.seed(step, start.near)
             return stepper.carry(np.column_stack([start.q, start.second, start.entropies]), expected)
@@ -174,12 +192,12 @@ class Plan:
         state = np.column_stack([start.q, p, start.entropies])
         if isinstance(self.method, OwnTimeMethod):
             more = point_map(maps.quantity_map(system, self.method.own_start(system)))(points, rows)[0]
-            return stepper.carry(np.column_stack([state, more]), self.seed(step, start.second))
+            return stepper.carry(np.column_stack([state, more]), self.seed(step, start.second, start.carried))
         if len(stepper.stepmap.state) > state.shape[1]:  # carried multipliers: start with those of the motion
             motion = maps.motion_map(system)
             found, _ = point_map(motion)(points, rows)
             state = np.column_stack([state, found[:, motion.columns(system.principle.unknowns(system))]])
-        return stepper.carry(state, self.seed(step, start.second))
+        return stepper.carry(state, self.seed(step, start.second, start.carried))
 
     def _discrete(self, start: Start) -> DiscreteSystem:
         found = Stepping(self.system, self.method).discrete

@@ -25,16 +25,14 @@ class Projection:
     """The constraints of a system with one set of parameters."""
 
     def __init__(self, system: System, rows: Array):
-        self.coordinates, self.m, self.rows = system.coordinates, len(system.constraints), rows
+        self.system, self.coordinates, self.rows = system, system.coordinates, rows
         self.holonomic = [a for a, c in enumerate(system.constraints) if c.is_holonomic]
         self._compiled = point_map(maps.constraint_map(system))
 
     def table(self, t: float, q: Array, v: Array, S: Array) -> tuple[Array, Array, Array]:
         """Value, drift and coefficients of every constraint."""
-        parts = self._compiled(np.concatenate([q, v, S, [t]])[None, :], self.rows)[0].reshape(
-            self.m, len(self.coordinates) + 2
-        )
-        return parts[:, 0], parts[:, 1], parts[:, 2:]
+        found = self._compiled(np.concatenate([q, v, S, [t]])[None, :], self.rows)[0][0]
+        return maps.constraint_parts(self.system, found)
 
     def state(self, t: float, q: Array, v: Array, S: Array, masses: Array) -> tuple[Array, Array]:
         """Position and velocity on the constraints."""

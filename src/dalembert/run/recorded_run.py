@@ -179,8 +179,8 @@ class RecordedRun:
         if not lost.any():
             return found
         plain = self.at_points(maps.velocity_map(system, False), self.carried_momenta)
-        table = self.at_points(maps.constraint_map(system), plain).reshape(*lost.shape, -1, 2 + self._n)
-        terms = np.concatenate([table[..., 1:2], table[..., 2:] * plain[:, :, None, :]], axis=-1)
+        _, drift, row = maps.constraint_parts(system, self.at_points(maps.constraint_map(system), plain))
+        terms = np.concatenate([drift[..., None], row * plain[:, :, None, :]], axis=-1)
         held = np.abs(terms.sum(axis=-1)) <= 1e-9 * np.abs(terms).sum(axis=-1)
         return np.where((lost & held.all(axis=-1))[..., None], plain, found)
 
@@ -202,7 +202,7 @@ class RecordedRun:
 
     @cached_property
     def _multipliers(self) -> Array:
-        names = [f"multiplier.{a + 1}" for a in range(len(self.system.constraints))]
+        names = [m.name for m in self.system.multipliers]
         table = self.columns_named(names).copy() if set(names) <= set(self.columns) else None
         if (system := self.system.continuous) is None:
             assert table is not None

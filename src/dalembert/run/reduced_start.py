@@ -10,8 +10,8 @@ from ..discrete.reduction.reduced_system import ReducedDiscreteSystem
 from ..errors import StartError
 from ..model.coordinates import time
 from ..numbers import name_of
+from ..theory.reduction.group_and_shape import reduced_state
 from ..theory.reduction.momentum_reduction import MomentumReduction
-from ..theory.reduction.places import reduced_state
 from ..theory.reduction.reduced import ReducedSystem
 from .start import resolve_start
 from .trajectory import Trajectory

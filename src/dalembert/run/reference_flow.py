@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import lru_cache
 
-from ..model.space import number_sizes, numbers, to_numbers
+from ..model.space import number_sizes, to_numbers
 from ..model.system import System
 from ..symbolic import Fast, fast, substitution, total
 from ..theory.motion import state_maps as maps
@@ -72,23 +72,24 @@ def _relative(system: System, state: Sequence[str], names: Sequence[str]) -> lis
     import symengine
 
     q, size, held = system.coordinates, fast(SIZE), to_numbers(system.coordinates)
-    N, n = len(numbers(q)), len(q)
+    parts = maps.state_groups(system)
+    placed, moving = parts.columns("position"), parts.columns("velocity")
     y, f = [fast(s) for s in state], [fast(rate_name(s)) for s in state]
     mass = [symengine.Abs(held(row[i])) for i, row in enumerate(mass_matrix(system))]
     roots = [symengine.sqrt(m) for m in mass]
-    speed = symengine.sqrt(total(m * v**2 for m, v in zip(mass, y[N : N + n], strict=True)))
+    speed = symengine.sqrt(total(m * v**2 for m, v in zip(mass, y[moving], strict=True)))
     rounding = [
         symengine.Piecewise((speed / r, symengine.Gt(m, 0)), (fast(0), True)) for m, r in zip(mass, roots, strict=True)
     ]
     noise = [ORIGIN * symengine.Abs(x) for x in y]
     moved = number_sizes(q, [size * r for r in rounding])
-    noise[:N] = [a + b for a, b in zip(noise, moved, strict=False)]
-    noise[N : N + n] = rounding
+    noise[placed] = [a + b for a, b in zip(noise[placed], moved, strict=True)]
+    noise[moving] = rounding
     away = [symengine.Abs(x - fast(begun_name(s))) for x, s in zip(y, state, strict=True)]
-    away[N : N + n] = [symengine.Abs(v) for v in y[N : N + n]]
+    away[moving] = [symengine.Abs(v) for v in y[moving]]
     ahead = [symengine.Abs(rate) * size for rate in f]
-    turned = number_sizes(q, [symengine.Abs(a) * size**2 for a in f[N : N + n]])
-    ahead[:N] = [a + b for a, b in zip(ahead, turned, strict=False)]
+    turned = number_sizes(q, [symengine.Abs(a) * size**2 for a in f[moving]])
+    ahead[placed] = [a + b for a, b in zip(ahead[placed], turned, strict=True)]
     largest = [_larger(fast(largest_name(s)), x) for s, x in zip(state, away, strict=True)]
     found = [fast(RTOL) * _larger(a, b) + ROUNDING * c for a, b, c in zip(largest, ahead, noise, strict=True)]
     sizes = [symengine.Piecewise((x, symengine.Gt(x, 0)), (symengine.RealDouble(SMALLEST), True)) for x in found]

@@ -315,7 +315,7 @@ def _needed(system: System | DiscreteSystem, columns: Collection[str]) -> list[s
     rates = [c.dot.name for c in q]
     stated = system.continuous
     moving = rates if rates[0] in columns and stated is not None else [c.momentum.name for c in q]
-    multipliers = [f"multiplier.{a + 1}" for a in range(len(system.constraints))]
+    multipliers = [m.name for m in system.multipliers]
     held = [m.name for m in stated.principle.carried(stated)] if stated is not None and moving is rates else []
     own = multipliers if stated is None else held
     return [*numbers(q), *(S.name for S in system.entropies), *moving, *own]

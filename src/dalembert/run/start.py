@@ -6,16 +6,19 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..discrete.equations import carried, interior_residual, interior_unknowns, momentum_minus, step_velocity
+from ..discrete.equations import carried, interior_residual, momentum_minus, step_velocity
 from ..discrete.flow import beginnings
+from ..discrete.interior import from_beginning
 from ..discrete.system import DiscreteSystem
 from ..errors import StartError
-from ..model.coordinates import Direction, step, time
+from ..model.constraints import Constraint
+from ..model.coordinates import Direction, Velocity, step, time
 from ..model.group_coordinate import GroupCoordinate
 from ..model.space import by_direction, factors, groups, in_numbers, moved_numbers
 from ..model.system import System
 from ..symbolic import Fast, fast, free_names, magnitude, substitute
 from ..theory.motion import state_maps as maps
+from ..waist.layout import Groups
 from ..waist.stepmap import Block, pointwise
 from .given_start import Start, read_start
 from .projection import lengths, smallest_change
@@ -42,7 +45,7 @@ def resolve_start(system: System, given: Values, parameters: dict[str, Array], r
 
     `rows` are the parameters as columns, one row per lane.
     """
-    supplied = sum(c.is_linear for c in system.constraints)
+    supplied = sum(any(c.is_affine_in([v]) for v in _occurring(system, c)) for c in system.constraints)
     free = not maps.legendre_block(system, False).is_linear
     start, missing = read_start(
         system.coordinates, given, parameters, supplied, entropies=system.entropies, branches=free,
@@ -156,7 +159,8 @@ def _admissible(system: System, start: Start, missing: list[int], rows: Array) -
 def _filled(system: System, start: Start, missing: list[int], drift: Array, row: Array, masses: Array) -> Array:
     """The missing velocities from the constraints; rows and columns are scaled, so that units do not matter."""
     known = [i for i in range(len(system.coordinates)) if i not in missing]
-    linear = [a for a, c in enumerate(system.constraints) if c.is_linear]
+    absent = [system.coordinates[i].dot for i in missing]
+    linear = [a for a, c in enumerate(system.constraints) if c.is_affine_in(absent)]
     right = -(drift + (row[..., known] * start.second[:, None, known]).sum(axis=-1))[:, linear]
     unit = lengths(row[:, linear], masses)
     scaled = row[:, linear] * unit[:, None, :]
@@ -187,10 +191,7 @@ def _beside(row: Array, values: Array, masses: Array) -> Array:
 
 def _constraint_table(system: System, start: Start, rows: Array) -> tuple[Array, Array, Array]:
     """Value, drift and coefficients of every constraint in every lane."""
-    n, m = len(system.coordinates), len(system.constraints)
-    table, _ = point_map(maps.constraint_map(system))(_points(start), rows)
-    parts = table.reshape(len(start.q), m, n + 2)
-    return parts[..., 0], parts[..., 1], parts[..., 2:]
+    return maps.constraint_parts(system, point_map(maps.constraint_map(system))(_points(start), rows)[0])
 
 
 def _sizes(system: System, start: Start, rows: Array) -> Array:
@@ -211,11 +212,15 @@ def _undetermined(system: System, missing: list[int]) -> str:
 def _off_velocity(system: System, lane: int, a: int, residual: float, start: Start) -> str:
     c = system.constraints[a]
     form = c.velocity_form(system.coordinates)
-    free = ", ".join(str(q.dot) for q, x in zip(system.coordinates, c.coefficients, strict=True) if x != 0)
-    return (
-        f"start: the velocities violate {form} = 0{_lane(start, lane)}: its value is {residual:.6g}. "
-        f"Leave out one of {free}, and it follows from the constraint."
-    )
+    free = [str(v) for v in _occurring(system, c) if c.is_affine_in([v])]
+    one = f"one of {', '.join(free)}" if len(free) > 1 else "".join(free)
+    advice = f"Leave out {one}, and it follows from the constraint." if free else "Give velocities that satisfy it."
+    return f"start: the velocities violate {form} = 0{_lane(start, lane)}: its value is {residual:.6g}. {advice}"
+
+
+def _occurring(system: System, c: Constraint) -> list[Velocity]:
+    """The velocities in a constraint, those of its derivative by time if it is on positions."""
+    return [q.dot for q, x in zip(system.coordinates, c.coefficients, strict=True) if x != 0]
 
 
 def _refuse_positions(system: System, start: Start, value: Array, row: Array, masses: Array, parameters: Array) -> None:
@@ -294,16 +299,17 @@ def two_position_momenta(system: DiscreteSystem, start: Start, rows: Array, h: f
     q, S = system.coordinates, system.entropies
     held = [m.name for m in carried(system)]
     inputs = [*(c.at(0).name for c in q), *(c.at(1).name for c in q), *(s.at(0).name for s in S), *held, time.name]
-    outputs = {c.momentum.name: p for c, p in zip(q, momentum_minus(system), strict=True)}
-    m = len(system.constraints)
-    outputs |= {f"constraint.{a + 1}": chi for a, chi in enumerate(system.constraints)}
-    outputs |= {f"terms.{a + 1}": maps.terms_size(chi) for a, chi in enumerate(system.constraints)}
-    outputs |= {f"rounding.{a + 1}": magnitude(chi) for a, chi in enumerate(system.constraints)}
+    values = system.constraints
+    groups = Groups(
+        momentum=momentum_minus(system),
+        value=values,
+        terms=[*map(maps.terms_size, values)],
+        size=[*map(magnitude, values)],
+    )
     names = [p.name for p in system.parameters]
-    inner, within = interior_unknowns(system)
-    slots = {s: fast(q[k % len(q)].at(0)) + x for k, (s, x) in enumerate(within.items())}
+    inner, slots = [i.unknown for i in system.interior_positions()], from_beginning(system)
     rates = {fast(s.at(1)): fast(s.at(0)) + fast(step) * fast(step_velocity(s)) for s in S}
-    outputs = {name: substitute(e, slots | rates) for name, e in outputs.items()}
+    outputs = {name: substitute(e, slots | rates) for name, e in groups.outputs.items()}
     residual = tuple(substitute(r, slots) for r in interior_residual(system))
     blocks = [Block(tuple(inner), residual)] if inner else []
     if S:  # the second entropy follows from the first and the two positions
@@ -312,11 +318,12 @@ def two_position_momenta(system: DiscreteSystem, start: Start, rows: Array, h: f
     table, _ = point_map(pointwise(f"{system.name}, first step", inputs, names, outputs, blocks))(
         np.column_stack([start.state, _times(start)]), rows, h=h, t=start.time
     )
-    off, terms, size = (np.abs(table[:, len(q) + k * m : len(q) + (k + 1) * m]) for k in range(3))
+    value = groups.of(table, "value")
+    off, terms, size = map(np.abs, groups.split(table, "value", "terms", "size"))
     if off.size and not (off <= OFF * terms + ROUNDED * size).all():
         lane, a = np.unravel_index(int(np.nan_to_num(off - OFF * terms, nan=np.inf).argmax()), off.shape)
         raise StartError(
             f"start: the two positions violate the discrete constraint {system.read(system.constraints[a])} = 0"
-            f"{_lane(start, int(lane))}: its value is {table[lane, len(q) + a]:.6g}. Correct the second position x.at(1)."
+            f"{_lane(start, int(lane))}: its value is {value[lane, a]:.6g}. Correct the second position x.at(1)."
         )
-    return table[:, : len(q)]
+    return np.asarray(groups.of(table, "momentum"))

@@ -74,7 +74,8 @@ class _Motion:
 
     def __init__(self, system: System, method: Reference, rows: Array):
         self.method, self.rows, self.coordinates = method, rows, system.coordinates
-        self.moving = slice(N := len(numbers(self.coordinates)), N + len(self.coordinates))
+        self.groups = maps.state_groups(system)
+        self.moving = self.groups.columns("velocity")
         self._compiled, self._masses = point_map(maps.flow_map(system)), point_map(maps.inertia_map(system))
         self.projection = Projection(system, rows) if system.constraints else None
         self.domain = _Domain(system, rows)
@@ -99,8 +100,9 @@ class _Motion:
         """The state on the constraints."""
         if self.projection is None:
             return y
-        place, warm = y[: self.moving.start], y[self.moving.stop :]
-        return np.concatenate([*self.projection.state(t, place, y[self.moving], warm, self.masses(t, y)), warm])
+        place, velocity, *others = self.groups.split(y, "position", "velocity", "entropy", "multiplier")
+        rest = np.concatenate(others)
+        return np.concatenate([*self.projection.state(t, place, velocity, rest, self.masses(t, y)), rest])
 
     def _is_torn(self, free: Array, held: Array) -> bool:
         """Whether the projection changes a velocity by more than tolerances explain: the constraints degenerate nearby."""
@@ -119,7 +121,7 @@ class _Motion:
         tolerance = self.method.rtol, self.method.atol
         try:
             walk = Adaptive(
-                self.method.solver, self.rate, times, state, tolerance, self.kinetic, "velocity",
+                self.method.solver, self.rate, times, state, tolerance, self.kinetic, self.groups, "velocity",
                 lambda sizes: per_number(self.coordinates, sizes),
             )  # fmt: skip
             while row < len(times):

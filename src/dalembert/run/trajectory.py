@@ -7,11 +7,12 @@ import warnings
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from sympy import Symbol
 
+from ..discrete.state_layout import state_layout
 from ..engine.status import Status
 from ..errors import ModelError, ModelWarning
 from ..model import checks
@@ -156,8 +157,8 @@ class Trajectory(RecordedRun):
     @property
     def step_residuals(self) -> Array | None:
         """The discrete constraints on the step that begins at each node, last axis; None if the method has none."""
-        names = [f"constraint.{a + 1}" for a in range(len(self.system.constraints))]
-        return self.by_lane(self.columns_named(names)) if names and names[0] in self.columns else None
+        names = state_layout(self.system).of("constraint", self.columns)
+        return self.by_lane(self.columns_named(names)) if names else None
 
     def __getitem__(self, key: Any) -> Array:
         """An array over time by symbol or name; `run[R]` are matrices and `run[R.omega]` vectors, on further axes."""
@@ -214,6 +215,8 @@ class Trajectory(RecordedRun):
         system = self.__dict__.get("system")  # missing while a copy is being made
         if system is not None and any(q.owner == name for q in (*system.coordinates, *system.entropies)):
             return self[name]
+        if hasattr(type(self), name):  # a property that lacks something: its own error says what
+            return cast(Array, object.__getattribute__(self, name))
         told = f"; coordinates are run.{system.coordinates[0].owner} and so on" if system is not None else ""
         raise AttributeError(f"a Trajectory has no {name!r}{told}.")
 

@@ -82,6 +82,14 @@ def expected_velocities(stepmap: StepMap, system: System | DiscreteSystem, carry
     return np.stack([carry[:, at + j] if j is not None else np.full(len(carry), np.nan) for j in first], axis=1)
 
 
+def expected_multipliers(stepmap: StepMap, names: Sequence[str], carry: Array) -> Array | None:
+    """Multipliers of these names from the carry of lanes: those of the step before, or of the start; None if not sought."""
+    if not names or not set(names) <= set(stepmap.sought):
+        return None
+    at = len(stepmap.state) + len(stepmap.summed)
+    return np.stack([carry[:, at + stepmap.sought.index(name)] for name in names], axis=1)
+
+
 def settle_near(run: Trajectory, system: System, expected: Array) -> None:
     """Set the near velocities of a run. A step may cross a fold: then that of the step before is near its first node.
 
@@ -198,7 +206,7 @@ class Search:
         to zero where it is rounding relative to `size`.
         """
         n = self.n
-        z = self._unknowns(near)
+        z = self.start(near)
         unit = np.concatenate([np.broadcast_to(size, n), np.zeros(self.size - n)])
         going, found = np.arange(len(z)), np.zeros(len(z), dtype=bool)
         z, side = self._off_folds(z, unit)
@@ -217,13 +225,20 @@ class Search:
                 break
         return np.where(found[:, None], z[:, :n], np.nan)
 
-    def _unknowns(self, v: Array) -> Array:
-        """Velocities and, for want of others, multipliers that are zero."""
-        return np.column_stack([v, np.zeros((len(v), self.size - self.n))])
+    def start(self, v: Array) -> Array:
+        """Unknowns to begin at: velocities, and the multipliers that a step of Newton's method finds there.
+
+        The equations are linear in the multipliers, so these are right where the velocities are.
+        """
+        z = np.column_stack([v, np.zeros((len(v), self.size - self.n))])
+        if self.size > self.n:
+            r, size, J = self.look(np.arange(len(z)), z)
+            z[:, self.n :] = np.nan_to_num(_newton_steps(J, r, size)[:, self.n :])
+        return z
 
     def sides(self, v: Array) -> Array:
         """The pieces between folds in which velocities are, one row for each point."""
-        return sides(self.look(np.arange(len(v)), self._unknowns(v))[2], self.n)
+        return sides(self.look(np.arange(len(v)), self.start(v))[2], self.n)
 
     def _off_folds(self, z: Array, unit: Array) -> tuple[Array, Array]:
         """The side of the folds of every point; a point on a fold is moved off it."""

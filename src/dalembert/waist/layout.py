@@ -33,7 +33,11 @@ class Layout:
     def of(self, role: Role, among: Sequence[str]) -> list[str]:
         """The names of a role among some others, in the order of the segments."""
         known = set(among)
-        return [name for s in self.segments if s.role == role for name in s.names if name in known]
+        return [name for name in self.names(role) if name in known]
+
+    def names(self, role: Role) -> list[str]:
+        """All names of a role, in the order of the segments."""
+        return [name for s in self.segments if s.role == role for name in s.names]
 
     def places(self, role: Role, among: Sequence[str]) -> list[int]:
         """The indices of the names of a role among others."""
@@ -70,6 +74,10 @@ class Groups:
     def of(self, table: Any, name: str) -> Any:
         """The part of a table that is a group: (..., outputs) -> (..., numbers of the group)."""
         return table[..., self._columns[name]]
+
+    def split(self, table: Any, *names: str) -> list[Any]:
+        """The parts of a table that are some groups."""
+        return [self.of(table, name) for name in names]
 
 
 NO_LAYOUT = Layout()

@@ -23,7 +23,8 @@ import sympy
 from sympy import Expr, Rational
 
 from ...decide.zero import vanishes
-from ...discrete.equations import interior_residual, interior_unknowns
+from ...discrete.equations import interior_residual
+from ...discrete.interior import from_beginning
 from ...discrete.system import DiscreteSystem
 from ...display import Formulas, Part, Shown, Table
 from ...errors import MethodError, ModelError, StartError
@@ -354,13 +355,13 @@ def _difference(discrete: DiscreteSystem, q0: Array, q1: Array, t: float, h: flo
     """|L_d - L_d^E|, with 40 digits at the given positions; L_d is stationary in the interior ones."""
     q, point, parameters = discrete.coordinates, [*q0, *q1, t], [p.name for p in discrete.parameters]
     inputs = [*(c.at(k).name for k in (0, 1) for c in q), TIME]
-    names, within = interior_unknowns(discrete)
-    places = {s: fast(q[k % len(q)].at(0)) + x for k, (s, x) in enumerate(within.items())}
+    inner, places = discrete.interior_positions(), from_beginning(discrete)
     values = dict(zip([*inputs, step.name, *parameters], map(float, (*point, h, *rows[0])), strict=True))
-    if names:
+    if inner:
+        names = [i.unknown for i in inner]
         residual = tuple(substitute(r, places) for r in interior_residual(discrete))
-        speed = [(fast(c.at(1)) - fast(c.at(0))) / fast(step) for c in q]
-        block = Block(tuple(names), residual, tuple(speed[k % len(q)] for k in range(len(names))))
+        speed = tuple((fast(i.coordinate.at(1)) - fast(i.coordinate.at(0))) / fast(step) for i in inner)
+        block = Block(tuple(names), residual, speed)
         outputs = {name: fast(name) for name in names}
         compiled = point_map(pointwise(f"{discrete.name}, interior", inputs, parameters, outputs, [block]))
         values |= dict(zip(names, map(float, compiled(np.array([point]), rows, h=h)[0][0]), strict=True))

@@ -141,6 +141,11 @@ def _filled(own: dict[str, Array], nodes: dict[str, Array]) -> dict[str, Array]:
 # -------------------- the method's own sums --------------------
 
 
+def _after(name: str) -> str:
+    """The name of a number of the state after the step."""
+    return f"next.{name}"
+
+
 @lru_cache(maxsize=32)
 def _laws(system: System, method: Method) -> tuple[StepMap, tuple[str, ...], PointMap | None]:
     """The step of a method with its changes of energy and entropy, as a map on states, times and first guesses."""
@@ -148,7 +153,7 @@ def _laws(system: System, method: Method) -> tuple[StepMap, tuple[str, ...], Poi
     step = method.step_map(system)
     if not laws:
         return step, (), None
-    outputs = {f"next.{name}": u for name, u in zip(step.state, step.update, strict=True)} | laws
+    outputs = {_after(name): u for name, u in zip(step.state, step.update, strict=True)} | laws
     inputs = [*step.state, TIME, *(f"guess.{x}" for x in step.sought)]
     sought = set(step.sought)
     blocks = [
@@ -172,7 +177,8 @@ def _own_sums(run: Trajectory) -> tuple[tuple[str, ...], Array]:
     step, names, compiled = _laws(run.system, method)
     if compiled is None:
         return (), np.zeros((lanes, intervals, 0))
-    n, states, guesses = len(step.state), run.columns_named(list(step.state)), _guesses(run, step)
+    after, own = compiled.stepmap.columns(map(_after, step.state)), compiled.stepmap.columns(names)
+    states, guesses = run.columns_named(list(step.state)), _guesses(run, step)
     sums = np.zeros((lanes, intervals, len(names)))
     for lane, parameters in enumerate(run.parameter_rows):
         state, t = states[lane, :-1], run.time[:-1].copy()
@@ -180,8 +186,8 @@ def _own_sums(run: Trajectory) -> tuple[tuple[str, ...], Array]:
             points = np.column_stack([state, t, guesses[lane]])
             values, status = compiled(points, parameters[None, :], h=fraction * run.h)
             values[status != 0] = np.nan
-            state, t = values[:, :n], t + fraction * run.h
-            sums[lane] += values[:, n:]
+            state, t = values[:, after], t + fraction * run.h
+            sums[lane] += values[:, own]
         size = np.nanmax(np.abs(states[lane]), axis=0, initial=1e-300)
         with np.errstate(invalid="ignore"):
             sums[lane, ~(np.abs(state - states[lane, 1:]) <= SAME * size).all(axis=1)] = np.nan

@@ -107,9 +107,7 @@ def discrete_terms(run: Trajectory, system: DiscreteSystem) -> Array:
     if rates.shape[1] > 1:
         rates[:, -1] = rates[:, -2]
     compiled = point_map(discrete.term_sizes(system))
-    held = run.table("multiplier")[
-        ..., [discrete.multipliers(system).index(m) for m in discrete.carried(system)]
-    ].copy()
+    held = run.table("multiplier")[..., [system.multipliers.index(m) for m in discrete.carried(system)]].copy()
     if held.shape[1] > 1:  # the last node need not have a step
         held[:, -1] = held[:, -2]
     inputs = (np.column_stack([q, v, mu, run.time]) for q, v, mu in zip(known, rates, held, strict=True))

@@ -32,6 +32,7 @@ from ...numbers import whole as count
 from ...run.trajectory import Trajectory
 from ...run.values import Array, Values, columns, parameter_values, point_map
 from ...theory.motion import state_maps as maps
+from ...waist.layout import Groups
 from ...waist.stepmap import pointwise
 
 SMALL = 1e-9
@@ -59,10 +60,10 @@ class Path:
     @cached_property
     def momenta(self) -> tuple[Array, Array]:
         """At the beginning and at the end of every interval: minus D1, and D2, of the discretised action, forces included."""
-        n = len(self.system.coordinates)
         points = np.column_stack([self.positions[:-1], self.positions[1:], self.times[:-1]])
-        table, _ = _momentum_map(self.system)(points, self.row, h=self.h)
-        return table[:, :n], table[:, n:]
+        compiled, groups = _momentum_map(self.system)
+        begin, end = groups.split(compiled(points, self.row, h=self.h)[0], "begin", "end")
+        return begin, end
 
     def gradient(self) -> Array:
         """The derivative of the action by every inner position, per unit of time, with the virtual work of forces."""
@@ -97,13 +98,15 @@ class Path:
 
 
 @lru_cache(maxsize=16)
-def _momentum_map(system: System) -> PointMap:
+def _momentum_map(system: System) -> tuple[PointMap, Groups]:
     """(q0, q1, t) -> the momenta of the discretised action at both ends of an interval."""
     q, discrete = system.coordinates, discretise(system, midpoint_map)
     inputs = [*(c.at(0).name for c in q), *(c.at(1).name for c in q), time.name]
-    ends = (("minus", momentum_minus(discrete)), ("plus", momentum_plus(discrete)))
-    outputs = {f"{end}.{c.name}": p for end, found in ends for c, p in zip(q, found, strict=True)}
-    return PointMap(pointwise(f"{system.name}, action", inputs, [p.name for p in system.parameters], outputs))
+    groups, names = (
+        Groups(begin=momentum_minus(discrete), end=momentum_plus(discrete)),
+        [p.name for p in system.parameters],
+    )
+    return PointMap(pointwise(f"{system.name}, action", inputs, names, groups.outputs)), groups
 
 
 def path_of(given: Any, system: System | None, parameters: Values | None) -> Path:

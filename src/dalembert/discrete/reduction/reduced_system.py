@@ -34,8 +34,8 @@ from ...model.space import groups
 from ...numbers import name_of
 from ...symbolic import Fast, fast, gradient, jacobian, substitution
 from ...theory.algebra import tidy
+from ...theory.reduction.given_connection import cannot_split, lift_of, metric_of
 from ...theory.reduction.group_charts import chart, in_charts
-from ...theory.reduction.own_connection import cannot_split, lift_of, metric_of
 from ...theory.reduction.splitting import Splitting
 from ..system import DiscreteSystem
 from .bundle import Bundle, bundle, check_symmetry

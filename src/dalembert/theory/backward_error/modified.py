@@ -269,10 +269,9 @@ def _substep_action(system: System, method: Any, series: list[Row], unknowns: di
         discrete = method.discrete_system(system)
         end = {c.at(1).name: dict(enumerate(series[i])) for i, c in enumerate(q)}
         begin = {c.at(0).name: {0: fast(c)} for c in q}
-        inner = zip(discrete.interior_slots(), (d for d in discrete.interior for _ in q), strict=True)
         within = {
-            s.name: {0: fast(c)} | {k + 1: fast(d) * w for k, w in unknowns[f"{c.name}.node{i // len(q) + 1}"].items()}
-            for i, ((s, d), c) in enumerate(zip(inner, [*q] * len(discrete.interior), strict=True))
+            i.slot.name: {0: fast(i.coordinate)} | {k + 1: i.fraction * w for k, w in unknowns[i.unknown].items()}
+            for i in discrete.interior_positions()
         }  # positions inside the step, q + h d W
         return Taylor({**begin, **end, **within}, top)(discrete.lagrangian)
     if not hasattr(method, "tableau"):

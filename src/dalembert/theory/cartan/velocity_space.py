@@ -16,7 +16,7 @@ from ...model.coordinates import Coordinate, time
 from ...model.space import lines_only
 from ...model.system import System
 from ..algebra import linear_solution, read
-from ..motion.lagrange import linear_motion
+from ..motion.lagrange import linear_motion, parted
 from .fields import Basis, VectorField, function_of
 from .forms import Form
 
@@ -141,13 +141,13 @@ def _accelerations(system: System) -> dict[Coordinate, Expr]:
             f"velocity_field: the state of {system.name!r} is more than positions and velocities: it has "
             f"{'entropies' if system.entropies else 'multipliers'}. Expected a system whose accelerations follow from these."
         )
-    linear, n = linear_motion(system), len(system.coordinates)
+    linear = linear_motion(system)
     like = [*system.expressions(), *system.coordinates, *system.velocities, time]
     rows, right = ([[read(e, *like) for e in row] for row in m] for m in (linear.matrix, [[r] for r in linear.right]))
     solved = linear_solution(Matrix(rows), Matrix(right))
     if solved is None:
         raise ModelError(f"velocity_field: the accelerations of {system.name!r} are not determined.")
-    return dict(zip(system.coordinates, solved[:n], strict=True))
+    return dict(zip(system.coordinates, parted(system, solved)[0], strict=True))
 
 
 def _matrix(given: Any, n: int) -> Matrix:

@@ -24,7 +24,7 @@ from ...model.coordinates import Coordinate
 from ...model.system import System
 from ...symbolic import fast, gradient, jacobian
 from ..algebra import linear_solution
-from ..motion.lagrange import mass_matrix, readable
+from ..motion.lagrange import mass_matrix, parted, readable
 from .state_source import Array, States, StateSource
 
 
@@ -143,7 +143,7 @@ class Shell(StateSource):
         if sought is None:
             return None
         with balls.precise() as flint:
-            accelerations = sought[: len(s.coordinates)]
+            accelerations = parted(s, sought)[0]
             return ExactState(
                 point, accelerations, [*(point[v.name] for v in s.velocities), *accelerations, flint.arb(1)]
             )

@@ -14,7 +14,7 @@ from ...model.scales import system_scales
 from ...model.system import System
 from ...symbolic import Fast, fast, jacobian, vectorised
 from ...waist.layout import Groups
-from ..motion.lagrange import linear_motion
+from ..motion.lagrange import linear_motion, parted
 
 Array = Any
 """A NumPy array; NumPy is imported when there are numbers to compute."""
@@ -202,7 +202,7 @@ class StateSource:
         good = np.isfinite(matrix).all(axis=(1, 2)) & np.isfinite(right).all(axis=1)
         scaled, row, column = self._scaled(matrix[good])
         sought[good] = np.linalg.solve(scaled, (right[good] * row)[..., None])[..., 0] * column
-        return States(inputs, sought[:, : self._n], sought[:, self._n :])
+        return States(inputs, *(part.T for part in parted(self.system, sought.T)))
 
     def _scaled(self, matrix: Array) -> tuple[Array, Array, Array]:
         """The matrices of the equations of motion in units of the scale, with the factors of their rows and columns.

@@ -107,7 +107,7 @@ def _kept_and_ideal(system: System, a: int, points: Sequence[Point]) -> tuple[bo
     """Whether the variations of the principle keep constraint a (type I), and whether they are ideal for it."""
     c, principle = system.constraints[a], system.principle
     row = rows_of(system)[a]
-    if not principle.at_nodes:
+    if principle.keeps_constraints:
         return True, True  # the Upsilon model: R is made so that both hold
     if principle.carried(system) and not c.is_holonomic:
         return False, False

@@ -27,7 +27,7 @@ from ...symbolic import Fast, fast, gradient, substitute, total
 from ..algebra import tidy
 from ..motion.degeneracy import degeneracy
 from ..motion.frames import hamel_residual
-from ..motion.lagrange import entropy_rates, motion_residual, multipliers
+from ..motion.lagrange import entropy_rates, motion_residual, multipliers, parted
 from .adapted_frames import adapted_velocities, kind
 from .quasi_velocities import Reader, frame_of, known, stated
 from .voronets import VoronetsForm, voronets
@@ -303,7 +303,7 @@ def lagrange_along(system: System, frame: Frame) -> list[Fast]:
     q, rates = system.coordinates, frame.kinematics
     places = {c.dot: rates[c] for c in q}
     places |= {c.ddot: a for c, a in zip(q, frame.rates([rates[c] for c in q]), strict=True)}
-    residual = [substitute(e, places) for e in motion_residual(system)[: len(q)]]
+    residual = [substitute(e, places) for e in parted(system, motion_residual(system))[0]]
     return [total(fast(X[c]) * e for c, e in zip(q, residual, strict=True)) for X in frame.fields]
 
 

@@ -37,7 +37,7 @@ from ..algebra import linear_solution, tidy
 from ..conserved.on_shell import ExactState, shell
 from ..constraints.dependent_velocities import dependent_coordinates, rows_of
 from ..forms.voronets import voronets
-from ..motion.lagrange import Equations, linear_motion, total_derivative
+from ..motion.lagrange import Equations, linear_motion, parted, total_derivative
 from .chaplygin_conditions import ChaplyginConditions, chaplygin_conditions
 from .moving_multipliers import multipliers_exist
 
@@ -207,11 +207,12 @@ def compare_models(system: System) -> ModelComparison:
 # agreement
 
 
-def _motion_at(system: System, point: Point) -> list[Ball] | None:
-    """Accelerations and multipliers at a state, in ball arithmetic."""
+def _motion_at(system: System, point: Point) -> tuple[list[Ball], list[Ball]] | None:
+    """Accelerations, and multipliers, at a state, in ball arithmetic."""
     linear = linear_motion(system)
     grid = balls.values([[*row, r] for row, r in zip(linear.matrix, linear.right, strict=True)], point)
-    return None if grid is None else solution([row[:-1] for row in grid], [row[-1] for row in grid])
+    found = None if grid is None else solution([row[:-1] for row in grid], [row[-1] for row in grid])
+    return None if found is None else parted(system, found)
 
 
 def _states(system: System) -> list[ExactState]:
@@ -226,13 +227,12 @@ def _states(system: System) -> list[ExactState]:
 
 def _agreement(base: System, other: System, name: str) -> Agreement:
     """Whether accelerations are equal at all states tried; a difference is a proof that they are not."""
-    n = len(base.coordinates)
     for state in _states(base):
         own, others = (_motion_at(s, state.point) for s in (base, other))
         if own is None or others is None:
             continue
-        if not all((a - b).contains(0) for a, b in zip(own[:n], others[:n], strict=True)):
-            values = tuple(tuple(float(a) for a in found[:n]) for found in (own, others))
+        if not all((a - b).contains(0) for a, b in zip(own[0], others[0], strict=True)):
+            values = tuple(tuple(map(float, accelerations)) for accelerations, _ in (own, others))
             reason = f"other accelerations, for example at {_told(base, state.point)}"
             return Agreement((CHETAEV, name), False, reason, _symbols(base, state.point), values)
     return Agreement((CHETAEV, name), True, _why(base, other, name))
@@ -331,9 +331,8 @@ _UNDECIDED = (
 
 
 def _reactions_vanish(base: System, parts: Sequence[int]) -> bool:
-    n = len(base.coordinates)
     found = [_motion_at(base, s.point) for s in _states(base)]
-    return all(m is not None and all(m[n + a].contains(0) for a in parts) for m in found)
+    return all(m is not None and all(m[1][a].contains(0) for a in parts) for m in found)
 
 
 def _candidate(base: System, parts: Sequence[int]) -> tuple[Expr, ...] | None:
@@ -352,7 +351,7 @@ def _candidate(base: System, parts: Sequence[int]) -> tuple[Expr, ...] | None:
         kappa = _combination(table[0], table[2:])
         if kappa is None:
             return None
-        moved = zip(table[1], kappa, motion[n:], strict=True)
+        moved = zip(table[1], kappa, motion[1], strict=True)
         if not all((r + k + m).contains(0) for a, (r, k, m) in enumerate(moved) if a in parts):
             return None
     return tuple(mu)

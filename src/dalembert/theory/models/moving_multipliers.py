@@ -22,7 +22,7 @@ from ...model.upsilon import lagrange_derivative, solved
 from ...symbolic import Fast, fast, substitute, total
 from ..algebra import Allowance
 from ..constraints.dependent_velocities import dependent_coordinates, rows_of
-from ..motion.lagrange import linear_motion, total_derivative
+from ..motion.lagrange import linear_motion, parted, total_derivative
 
 SECONDS = 20.0
 """For the derivatives in all."""
@@ -64,9 +64,9 @@ def _derivatives(system: System, parts: Sequence[int], budget: Budget) -> Iterat
     """The equations for mu, then their derivatives along the motion."""
     q, n = system.coordinates, len(system.coordinates)
     linear = linear_motion(system)
-    motion = solved(linear.matrix, [[r] for r in linear.right])[0]
-    reaction = [motion[n + a] for a in parts]
-    moved = {c.ddot: a for c, a in zip(q, motion[:n], strict=True)}
+    accelerations, multipliers = parted(system, solved(linear.matrix, [[r] for r in linear.right])[0])
+    reaction = [multipliers[a] for a in parts]
+    moved = {c.ddot: a for c, a in zip(q, accelerations, strict=True)}
     bent = [
         [substitute(e, moved) for e in lagrange_derivative(system.constraints[a].velocity_form(q), q)] for a in parts
     ]

@@ -25,10 +25,10 @@ from ...model.coordinates import Coordinate, Momentum
 from ...model.space import lines_only
 from ...model.system import System
 from ...model.upsilon import Upsilon, bordered, components, lagrange_derivative, solved
-from ...symbolic import Fast, fast, gradient, jacobian, substitute, total
+from ...symbolic import Fast, fast, gradient, jacobian, total
 from ..algebra import tidy
 from ..forms.hamilton import legendre
-from ..motion.lagrange import euler_lagrange, motion_residual, readable, unknowns
+from ..motion.lagrange import euler_lagrange, linear_motion, parted, readable
 
 Rows = list[list[Fast]]
 
@@ -198,17 +198,10 @@ class VariationFields(Shown):
         """Each multiplier lambda_a of the equations as a function of the state. Its negative is the rate of the mu_a in
         L + mu_a chi_a.
         """
-        matrix, right = self._linear
-        solution = solved(matrix, [[r] for r in right])[0]
-        n = len(self.system.coordinates)
-        pairs = zip(self.system.multipliers, solution[n:], strict=True)
+        linear = linear_motion(self.system)
+        solution = solved(linear.matrix, [[r] for r in linear.right])[0]
+        pairs = zip(self.system.multipliers, parted(self.system, solution)[1], strict=True)
         return tuple(Eq(m, self._short(e), evaluate=False) for m, e in pairs)
-
-    @cached_property
-    def _linear(self) -> tuple[Rows, list[Fast]]:
-        residual, sought = motion_residual(self.system), unknowns(self.system)
-        at_rest = dict.fromkeys(sought, 0)
-        return jacobian(residual, sought), [-substitute(r, at_rest) for r in residual]
 
     # the Hamiltonian form
     @cached_property

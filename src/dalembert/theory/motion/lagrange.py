@@ -94,6 +94,12 @@ def reaction(system: System) -> list[Fast]:
     return system.principle.reaction(system)
 
 
+def applied_forces(system: System) -> list[Fast]:
+    """The force on each coordinate that no multiplier changes: given forces, friction, what reactions contain besides."""
+    pairs = zip(system.force, system.principle.besides(system), strict=True)
+    return [fast(f) + r for f, r in pairs]
+
+
 def motion_residual(system: System) -> list[Fast]:
     """What vanishes along a motion, affine in accelerations and multipliers: equations, then constraints.
 
@@ -108,6 +114,12 @@ def motion_residual(system: System) -> list[Fast]:
 def unknowns(system: System) -> tuple[sympy.Symbol, ...]:
     """What the equations of motion determine at a state: accelerations, then multipliers."""
     return (*(q.ddot for q in system.coordinates), *multipliers(system))
+
+
+def parted(system: System, found: Any) -> tuple[Any, Any]:
+    """Values in the order of `unknowns` as accelerations and multipliers; of an array along its first axis."""
+    n = len(system.coordinates)
+    return found[:n], found[n:]
 
 
 @dataclass(frozen=True)
@@ -135,34 +147,30 @@ class LinearMotion:
         return [-substitute(r, at_rest) for r in self._residual]
 
     @property
-    def _n(self) -> int:
-        return len(self.system.coordinates)
-
-    @property
     def mass(self) -> list[list[Fast]]:
         """m."""
-        return [row[: self._n] for row in self.matrix[: self._n]]
+        return [parted(self.system, row)[0] for row in parted(self.system, self.matrix)[0]]
 
     @property
     def forms(self) -> list[list[Fast]]:
         """omega, one row per constraint."""
-        columns = list(zip(*self.matrix[: self._n], strict=True))[self._n :]
-        return [[-a for a in column] for column in columns]
+        columns = list(zip(*parted(self.system, self.matrix)[0], strict=True))
+        return [[-a for a in column] for column in parted(self.system, columns)[1]]
 
     @property
     def rows(self) -> list[list[Fast]]:
         """A, one row per constraint."""
-        return [row[: self._n] for row in self.matrix[self._n :]]
+        return [parted(self.system, row)[0] for row in parted(self.system, self.matrix)[1]]
 
     @property
     def load(self) -> list[Fast]:
         """f: given forces, and the inertial terms without accelerations."""
-        return self.right[: self._n]
+        return list(parted(self.system, self.right)[0])
 
     @property
     def hidden(self) -> list[Fast]:
         """C: the differentiated constraints without acceleration."""
-        return [-c for c in self.right[self._n :]]
+        return [-c for c in parted(self.system, self.right)[1]]
 
 
 @lru_cache(maxsize=64)

@@ -31,6 +31,12 @@ from .lagrange import (
 )
 
 
+def state_groups(system: System) -> Groups:
+    """The columns of states: positions, velocities, entropies, multipliers in the state, time; as the maps take them."""
+    q, held = system.coordinates, system.principle.carried(system)
+    return Groups(position=numbers(q), velocity=q, entropy=system.entropies, multiplier=[*held], time=[time])
+
+
 def _map(
     system: System,
     name: str,
@@ -220,13 +226,19 @@ def flow_map(system: System) -> StepMap:
 
 @lru_cache(maxsize=64)
 def constraint_map(system: System) -> StepMap:
-    """(q, v, t) -> for each constraint: its value, its coefficients row, its drift."""
+    """(q, v, t) -> for each constraint: its value, its drift, its coefficients; `constraint_parts` reads them."""
     outputs: dict[str, Fast] = {}
     for a, c in enumerate(system.constraints):
         outputs[f"value.{a}"] = fast(c.expression)
         outputs[f"drift.{a}"] = fast(c.drift)
         outputs |= {f"row.{a}.{i}": fast(x) for i, x in enumerate(c.coefficients)}
     return quantity_map(system, outputs)
+
+
+def constraint_parts(system: System, table: Any) -> tuple[Any, Any, Any]:
+    """Value, drift and coefficients of every constraint, of what `constraint_map` gives; constraints are on the next axis."""
+    found = table.reshape(*table.shape[:-1], len(system.constraints), 2 + len(system.coordinates))
+    return found[..., 0], found[..., 1], found[..., 2:]
 
 
 @lru_cache(maxsize=64)

@@ -33,7 +33,7 @@ from ...numbers import joined, positive
 from ...symbolic import Fast, number
 from ..admissible_states import states_on
 from ..algebra import linear_solution, tidy
-from ..motion.lagrange import multipliers, readable
+from ..motion.lagrange import multipliers, parted, readable
 from . import virtual_work as virtual
 from .virtual_work import VirtualWork, brief, vanishes_on
 
@@ -232,13 +232,14 @@ class Reactions(Shown):
         import numpy as np
 
         at = virtual.complete_state(self.system, joined(state, parameters, "reactions"), "reactions")
-        p, n = self._numbers(at), len(self.system.coordinates)
+        p = self._numbers(at)
         solution = _accelerations_and_multipliers(p)
         if not np.isfinite(solution).all():
             raise StartError(
                 "reactions: not determined at this state: the matrix is singular, or an expression has no value there."
             )
-        values, forces = solution[n:], solution[n:] @ p["forms"]
+        values = parted(self.system, solution)[1]
+        forces = values @ p["forms"]
         velocity = np.array([at[v.name] for v in self.system.velocities])
         return ReactionNumbers(
             dict(zip((c.expression for c in self.system.constraints), values.tolist(), strict=True)),

@@ -21,9 +21,9 @@ from ...model.heat import mechanical
 from ...model.space import frame, groups, position_symbols
 from ...model.system import System
 from ...symbolic import Fast, fast, jacobian, substitute, total
-from .components import components
 from .group_law import near_identity
 from .symmetry import Symmetry
+from .velocity_components import components
 
 Rows = Sequence[Sequence[Any]]
 

@@ -24,13 +24,13 @@ from ...model import checks
 from ...model.coordinates import Coordinate, Parameter, QuasiVelocity
 from ...symbolic import Fast, fast, gradient, slow, substitute, total
 from ..algebra import by_powers, tidy
+from .group_and_shape import function_of
 from .group_law import near_identity
-from .places import function_of
+from .rank_drops import common_zeros
 from .reconstruction import Reconstruction
 from .reduced import ReducedEquations, ReducedSystem
 from .splitting import columns, kernel
 from .symmetry import Symmetry
-from .where_dependent import common_zeros
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -17,7 +17,7 @@ from ...model.coordinates import Coordinate, time
 from ...model.group_coordinate import GroupCoordinate
 from ...model.space import AnyFactor, factors
 from ...numbers import real
-from .places import first_element, function_of, slopes_of
+from .group_and_shape import first_element, function_of, slopes_of
 
 if TYPE_CHECKING:
     from .reduced import ReducedSystem

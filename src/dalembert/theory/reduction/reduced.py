@@ -28,15 +28,15 @@ from ..algebra import tidy
 from ..motion.frames import hamel_residual
 from ..motion.lagrange import euler_lagrange, momenta, multipliers, readable
 from .chaplygin import Chaplygin, chaplygin
-from .components import components
+from .given_connection import cannot_split, lift_of, metric_of
 from .group_law import near_identity
 from .group_velocity import system_along, velocities_along
 from .invariance import check_pair, invariance, require
-from .own_connection import cannot_split, lift_of, metric_of
 from .reconstruction import Reconstruction, reconstruct
 from .section import Section, section_of
 from .splitting import Splitting
 from .symmetry import Symmetry
+from .velocity_components import components
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -24,9 +24,9 @@ from ...model.group_coordinate import GroupCoordinate
 from ...model.space import position_symbols
 from ...model.system import System
 from ..algebra import tidy
-from .components import components
 from .group_law import near_identity
 from .symmetry import Symmetry
+from .velocity_components import components
 
 OFF = 1e-9
 """How far a given matrix may be from the group; what is measured is of size one."""

@@ -17,8 +17,8 @@ from sympy import Expr, Matrix, Symbol, eye, fraction, together, zeros
 
 from ...decide.zero import vanishes
 from ..algebra import tidy
+from .rank_drops import common_zeros
 from .symmetry import Symmetry
-from .where_dependent import common_zeros
 
 
 @dataclass(frozen=True)

@@ -28,7 +28,7 @@ from ...symbolic import fast, jacobian
 from ..algebra import tidy
 from .action import check_on_groups, check_symbols, identity_of, read_elements, read_images, used
 from .group_law import equal_near, jets, near_identity, places, solve_near
-from .where_dependent import common_zeros
+from .rank_drops import common_zeros
 
 Vector = Mapping[Symbol, Expr]
 """A vector field: the rate of each symbol of a point that it moves, coordinates and entries of matrices."""

@@ -31,8 +31,8 @@ from ...symbolic import Fast, fast, gradient, total
 from ..conserved.noether import NoetherCharge, noether
 from ..motion.lagrange import total_derivative
 from .invariance import Invariance, invariance
+from .rotation_search import composed, turns
 from .symmetry import Symmetry
-from .turns_search import composed, turns
 
 Combination = dict[tuple[str, tuple[Coordinate, ...]], Fraction]
 """Coefficients of ("translation", (x,)), ("rotation", (x, y)) and ("scaling", (x,))."""

@@ -9,7 +9,7 @@ from typing import Any, Literal
 import numpy as np
 
 from ....decide.zero import vanishes
-from ....discrete.equations import carried, multipliers
+from ....discrete.equations import carried
 from ....discrete.system import DiscreteSystem
 from ....engine.run_options import EXACT
 from ....errors import ModelError
@@ -136,7 +136,7 @@ def _discrete_rows(run: Trajectory, system: DiscreteSystem) -> list[Row]:
     """Discrete Noether: L_d invariant under shifts of x conserves the momentum of x; and the discrete constraints."""
     rows, sizes = [], discrete_terms(run, system)
     held = carried(system)
-    forms = [w for m, w in zip(multipliers(system), system.variations, strict=True) if m not in held]
+    forms = [w for m, w in zip(system.multipliers, system.variations, strict=True) if m not in held]
     for i, q in enumerate(system.coordinates):
         shift = system.lagrangian.diff(fast(q.at(0))) + system.lagrangian.diff(fast(q.at(1)))
         acting = [system.force_minus[i], system.force_plus[i], *(w[i] for w in forms)]

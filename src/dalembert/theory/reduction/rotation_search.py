@@ -1,5 +1,5 @@
-"""Turns and displacements of group coordinates that may be symmetries: from the left, as space moves, or from the right, as
-the body does."""
+"""Rotations and displacements of group coordinates that may be symmetries: from the left, of space, or from the right, of
+the body."""
 
 from __future__ import annotations
 

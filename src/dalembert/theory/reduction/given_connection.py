@@ -1,4 +1,4 @@
-"""A metric or a connection of one's own, in the place of those of the kinetic energy."""
+"""A metric or a connection that is given, instead of those of the kinetic energy."""
 
 from __future__ import annotations
 
