@@ -35,7 +35,7 @@ from ...model.system import System
 from ...numbers import real
 from ...symbolic import Fast, fast, free_names, gradient, jacobian, magnitude, number, slow
 from ..motion.lagrange import euler_lagrange, linear_motion, mass_matrix, multipliers, reaction
-from .matrices import determinant, is_zero, kernel, neat, part, pivots, size_of
+from .matrices import determinant, is_zero, kernel, least_squares_multipliers, neat, part, pivots
 from .steady import refuse_unsteady, without_rounding
 
 
@@ -345,30 +345,13 @@ def _refuse_missing(system: System, names: set[str], moving: Mapping[Coordinate,
 # multipliers
 
 
-def _least_squares(forms: Matrix, balance: Matrix, masses: Matrix) -> list[float]:
-    """The multipliers that balance all equations best, forces compared by the root of the mass, free of units.
-
-    Of one-forms with rounding errors for zeros no coordinates can be chosen.
-    """
-    import numpy as np
-
-    inertia = [size_of(masses[i, i]) for i in range(masses.rows)]
-    unit = np.array([m**-0.5 if m > 0 else 1.0 for m in inertia])
-    rows = np.array(forms.tolist(), dtype=float) * unit
-    sizes = np.abs(rows).max(axis=1)
-    sizes = np.where(sizes > 0, sizes, 1.0)
-    right = np.array(balance.tolist(), dtype=float)[:, 0] * unit
-    found = np.linalg.lstsq((rows / sizes[:, None]).T, right, rcond=None)[0] / sizes
-    return [float(x) for x in found]
-
-
 def _multipliers(system: System, matrices: Mapping[str, Matrix], at: Mapping[Symbol, Any]) -> tuple[Expr, ...]:
     """The multipliers whose reactions balance the equations in as many coordinates as there are constraints."""
     forms, balance = matrices["forms"], matrices["balance"]
     if not forms.rows:
         return ()
     if not forms.free_symbols and not balance.free_symbols and (forms.has(sympy.Float) or balance.has(sympy.Float)):
-        found = _least_squares(forms, balance, matrices["second"])
+        found = least_squares_multipliers(forms, balance, matrices["second"])
         return tuple(sympy.Float(x) for x in found)
     columns = list(pivots(forms))
     solution = forms[:, columns].T.LUsolve(balance[columns, :])
