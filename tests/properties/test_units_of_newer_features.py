@@ -117,3 +117,64 @@ def test_velocities_that_constraints_determine():
 
     for power in (-17, -12, 12, 17):
         assert np.allclose(reactions(power), reactions(0), rtol=1e-12)
+
+
+# motions between configurations
+
+
+def mixed(u):
+    """A length and an angle."""
+    kinetic = u(1.3, m=1) * x.dot**2 / 2 + u(0.7, m=1, l=2) * phi.dot**2 / 2
+    potential = u(2.1, m=1, t=-2) * x**2 / 2 + u(1.1, m=1, l=2, t=-2) * cos(phi) + u(0.4, m=1, l=1, t=-2) * x * sin(phi)
+    return da.System("mixed", [x, phi], kinetic=kinetic, potential=potential)
+
+
+def joined(u, system, from_, to, method, tries):
+    found = da.connect(
+        system, method, from_=from_, to=to, time=u.double(1.5, t=1), steps=30, tries=tries
+    )  # fmt: skip
+    return {"found": len(found.runs)}, {"action": u.back(found.actions[:1], m=1, l=2, t=-1)}
+
+
+def test_motions_between_configurations():
+    """Steps of a search and random starts were measured by the largest velocity, whatever its unit."""
+
+    def plain(u):
+        return joined(u, mixed(u), {x: 0, phi: 0.1}, {x: u.double(0.4, l=1), phi: 1.2}, da.Gauss(2), 6)
+
+    def vakonomic(u):
+        kinetic = u(1.3, m=1) * (x.dot**2 + y.dot**2 + z.dot**2) / 2
+        swept = z.dot - (x * y.dot - y * x.dot) / (2 * u(1.7, l=1))
+        system = da.System("swept", [x, y, z], kinetic=kinetic, constraints=[swept], principle=da.Vakonomic())
+        to = {x: u.double(1, l=1), y: 0, z: u.double(0.3, l=1)}
+        return joined(u, system, {x: 0, y: 0, z: 0}, to, da.DormandPrince8(), 12)
+
+    same(plain)
+    same(vakonomic)
+
+
+# tangents
+
+
+def cart(u):
+    kinetic = u(1.9, m=1) * x.dot**2 / 2 + u(0.8, m=1, l=1) * cos(theta) * x.dot * theta.dot
+    kinetic += u(1.1, m=1, l=2) * theta.dot**2 / 2
+    return da.System("cart", [x, theta], kinetic=kinetic, potential=-u(2, m=1, l=2, t=-2) * cos(theta))
+
+
+def test_exponents_and_the_form():
+    """A cyclic coordinate had no unit for exponents, and the defect of dq ^ dp was the largest entry in any units."""
+
+    def case(u):
+        begun = {x: 0, theta: 1, x.dot: u.double(0.2, l=1, t=-1), theta.dot: 0}
+        numbers = {}
+        for method in (da.Midpoint(), da.RungeKutta4()):
+            run = da.simulate(cart(u), method, h=u.double(0.2, t=1), steps=80, start=begun)
+            defect = da.contraction(run).defect
+            numbers[f"defect, {method!r}"] = np.where(defect < 1e-12, 0.0, defect)
+            numbers[f"exponents, {method!r}"] = u.back(da.lyapunov(run).exponents, t=-1)
+        return {"symplectic": not numbers["defect, Midpoint()"].any()}, numbers
+
+    same(case)
+    words, numbers = case(Measure())
+    assert words["symplectic"] and numbers["defect, RungeKutta4()"].max() > 1e-5  # control

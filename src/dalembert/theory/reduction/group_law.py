@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator, Mapping, Sequence
-from fractions import Fraction
 from typing import Any
 
 import sympy
@@ -50,20 +49,15 @@ def near_identity(
     found: list[Point] = []
     for _ in range(count):
         at: dict[str, Any] = {
-            n: _exactly(scales.get(n, 1.0) * rng.uniform(0.3, 1.7) * rng.choice((1, 1, -1))) for n in names
+            n: balls.exactly(scales.get(n, 1.0) * rng.uniform(0.3, 1.7) * rng.choice((1, 1, -1))) for n in names
         }
         for name, e in centre.items():
             unit = scales.get(name, 1.0) if e.contains(0) else abs(float(e))
-            at[name] = e + _exactly(NEAR * rng.uniform(0.3, 1.7) * rng.choice((1, -1)) * unit)
+            at[name] = e + balls.exactly(NEAR * rng.uniform(0.3, 1.7) * rng.choice((1, -1)) * unit)
         for R in on:
             at |= _point(R, [scales.get(d.name, 1.0) for d in R.directions], rng)
         found.append(at)
     return found
-
-
-def _exactly(number: float) -> balls.Ball:
-    """A random double has no error: one of 2^-50 would hide terms that far below others."""
-    return balls.ball(Fraction(number))
 
 
 def _point(R: GroupCoordinate, sizes: Sequence[float], rng: random.Random) -> dict[str, Any]:
