@@ -137,7 +137,8 @@ def phase_scales(tangents: Array, parts: Groups) -> Array:
     q, p, S = (np.arange(tangents.shape[-1])[parts.columns(name)] for name in ("position", "momentum", "entropy"))
     count, size = tangents.shape[1], np.nan_to_num(np.abs(tangents))
     scales = np.ones((len(tangents), tangents.shape[-1]))
-    ratio = _ratio(*(size[:, :, a, b].mean(axis=1) for a, b in ((q, p), (p, q))), count)
+    first, second = (size[:, :, a, b].mean(axis=1) for a, b in ((q, p), (p, q)))
+    ratio = _ratio(first, second, count)
     scales[:, q], scales[:, p] = ratio**0.5, ratio**-0.5
     size = size * scales[:, None, None, :] / scales[:, None, :, None]
     moving = np.concatenate([q, p])
