@@ -178,6 +178,14 @@ def rank(matrix: Array, least: float = 1e-9) -> int:
     return int((found > least * found.max(initial=0)).sum())
 
 
+def rank_beside(J: Array, others: Array) -> int:
+    """The rank of a Jacobian; an entry counts as zero if it is small relative to its usual size and no other is large."""
+    typical = np.vstack([np.nan_to_num(np.abs(others), nan=0.0, posinf=0.0), np.abs(J)[None]])
+    rows, columns = balance(np.median(typical, axis=0)[None] + np.abs(J)[None])
+    sizes = np.linalg.svd(J * rows[0][:, None] * columns[0], compute_uv=False)
+    return int((sizes > 1e-6).sum())
+
+
 def _matrix(values: Sequence[Interval], rows: int, columns: int) -> Interval:
     """Intervals in a list, rows first, as one array of shape (boxes, rows, columns)."""
     shape = (-1, rows, columns)
