@@ -14,11 +14,12 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import StartError
+from ..errors import StartError, told
 from ..model.coordinates import time
 from ..model.group_coordinate import GroupCoordinate
 from ..model.scene import Item
 from ..model.space import factors, numbers
+from ..model.tangent_space import placed
 from ..run.extent import has_steps
 from ..run.trajectory import Trajectory
 from ..run.values import Array
@@ -96,7 +97,8 @@ class Film:
     @cached_property
     def columns(self) -> tuple[str, ...]:
         """The names of the numbers of a state that are stored: positions, and what else the scene contains."""
-        own = [*numbers(self.system.coordinates), *(S.name for S in self.system.entropies)]
+        q = self.system.coordinates
+        own = [*numbers(q), *(c.dot.name for c in q if c not in placed(q)), *(S.name for S in self.system.entropies)]
         scene = Drawing(self.items, (), self.system.coordinates).inputs
         others = [name for name in scene if name not in own and name != time.name and name not in self._parameters]
         return (*own, *others)
@@ -180,7 +182,9 @@ class Film:
 
 
 def _curves(f: Any) -> Sequence[Any]:
-    return f.curves if isinstance(f, GroupCoordinate) else (f.coordinate,)
+    if not isinstance(f, GroupCoordinate):
+        return (f.coordinate,)
+    return f.curves if f.numbers else [d.dot for d in f.directions]
 
 
 def state_column(run: Trajectory, name: str) -> Array:
@@ -236,7 +240,7 @@ def checked_runs(runs: Sequence[Any], role: str) -> tuple[Trajectory, ...]:
     for run in runs:
         if not isinstance(run, Trajectory):
             raise StartError(
-                f"{role}: got {run!r} ({type(run).__name__}). Expected a run, the result of simulate(...)."
+                f"{role}: got {told(run)} ({type(run).__name__}). Expected a run, the result of simulate(...)."
             )
         if not has_steps(run):
             raise StartError(

@@ -16,6 +16,7 @@ from ..model.coordinates import time
 from ..model.group_coordinate import GroupCoordinate
 from ..model.space import factors, groups
 from ..model.system import System
+from ..model.tangent_space import placed
 from ..run.trajectory import Trajectory
 from ..symbolic import fast
 from ..theory.conserved.energy_and_momenta import Integral, cyclic_momenta, energy_integral
@@ -37,10 +38,16 @@ Panel = Callable[[Trajectory, "Axes", Look], None]
 
 
 def drawn(run: Trajectory) -> list[Any]:
-    """The quantities drawn of a position: coordinates, and for a rotation the third axis of the body in space."""
+    """The quantities drawn of a position: coordinates, for a rotation the third axis of the body in space.
+
+    Of a group of which only the velocity matters the velocities are drawn.
+    """
     found: list[Any] = []
     for f in factors(run.system.coordinates):
-        found += f.curves if isinstance(f, GroupCoordinate) else [f.coordinate]
+        if isinstance(f, GroupCoordinate):
+            found += f.curves if f.numbers else [d.dot for d in f.directions]
+        else:
+            found.append(f.coordinate)
     return found
 
 
@@ -91,10 +98,11 @@ def path(run: Trajectory, axes: Axes, look: Look) -> None:
         axes.set_ylabel("$y$")
         return
     if len(q) == 1:
-        phase(run, axes, look)
+        (phase if placed(run.system.coordinates) else velocities)(run, axes, look)
         return
     names = list(q)
-    tip = next((R for R in groups(run.system.coordinates) if len(run.system.coordinates) < 5), None)
+    turning = [R for R in groups(run.system.coordinates) if R.curves]
+    tip = turning[0] if turning and len(run.system.coordinates) < 5 else None
     pair = ("x", "y") if {"x", "y"} <= set(names) else (names[0], names[1])
     pair = (tip.curves[0].name, tip.curves[1].name) if tip is not None and "x" not in names else pair
     across, along = q[pair[0]], q[pair[1]]
@@ -110,7 +118,12 @@ def path(run: Trajectory, axes: Axes, look: Look) -> None:
 def phase(run: Trajectory, axes: Axes, look: Look) -> None:
     """Position and momentum of the first coordinate, and of a second and third in other colours."""
     axes.set_title("phase portrait")
-    q = run.system.coordinates[:3]
+    q = placed(run.system.coordinates)[:3]
+    if not q:
+        raise ModelError(
+            f"phase: {run.system.name!r} has velocities of a group and no positions. Draw run.plot('velocities') or "
+            f"run.plot('momenta')."
+        )
     for k, c in enumerate(q):
         in_plane(axes, values(run, c, look), run[c.momentum], look, 2 * k)
     axes.set_xlabel(", ".join(symbol_text(c, look.units) for c in q))

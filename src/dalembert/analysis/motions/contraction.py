@@ -17,7 +17,7 @@ from ...methods.stepping import Stepping
 from ...model.principle import reactions_by_forms
 from ...model.space import slopes
 from ...model.system import System
-from ...model.tangent_space import symplectic_form
+from ...model.tangent_space import placed, symplectic_form
 from ...run.trajectory import Trajectory
 from ...run.values import Array
 from ...symbolic import gradient, jacobian
@@ -68,7 +68,7 @@ class Contraction(Shown):
         grown = np.zeros_like(self.form)
         grown[..., : self._n, : self._n] = self._forms[..., :-1, :, :]
         lanes = self.tangent.reshape(-1, *self.tangent.shape[-3:])
-        units = phase_scales(lanes, phase_groups(self.run)).reshape(*self.tangent.shape[:-3], 1, -1)
+        units = phase_scales(lanes, phase_groups(self.run), self.run).reshape(*self.tangent.shape[:-3], 1, -1)
         defect: Array = np.abs((self.form - grown) * units[..., :, None] * units[..., None, :]).max(axis=(-2, -1))
         return defect
 
@@ -106,6 +106,12 @@ class Contraction(Shown):
 def contraction(run: Trajectory) -> Contraction:
     """The change of dq ^ dp in each step of a run, by its exact derivative; see `Contraction`."""
     check_phase_space(run, "contraction")
+    q = run.system.coordinates
+    if len(placed(q)) < len(q):
+        raise ModelError(
+            f"contraction: {run.system.name!r} has velocities of a group without positions beside them, so that there is no "
+            f"form dq ^ dp. Ask for the derivatives of its states: tangents(run)."
+        )
     run = run.at_nodes
     return Contraction(run, run.by_lane(phase_tangents(run, "contraction")))
 
@@ -124,17 +130,21 @@ def phase_tangents(run: Trajectory, role: str) -> Array:
 def phase_groups(run: Trajectory) -> Groups:
     """The columns of positions, momenta and entropies in the derivatives of a run."""
     space = run.system.space
-    return Groups(position=space.coordinates, momentum=space.coordinates, entropy=space.entropies)
+    return Groups(position=placed(space.coordinates), momentum=space.coordinates, entropy=space.entropies)
 
 
-def phase_scales(tangents: Array, parts: Groups) -> Array:
+def phase_scales(tangents: Array, parts: Groups, run: Trajectory) -> Array:
     """For each lane the numbers in which changes of q, p, S are measured: sqrt(dq/dp), its reciprocal, and that of S.
 
     dq/dp is where dq'/dp and dp'/dq have the same size, so that it has the unit of q/p: with others units of the system
     all scaled coordinates and momenta change by one common factor. Where one of them is zero, as for a free particle, dq/dp
-    is that of the whole motion. An entropy is scaled so that it changes the others as much as these change it.
+    is that of the whole motion. An entropy is scaled so that it changes the others as much as these change it. A momentum
+    without a position is measured by its own size.
     """
     q, p, S = (np.arange(tangents.shape[-1])[parts.columns(name)] for name in ("position", "momentum", "entropy"))
+    coordinates = run.system.coordinates
+    paired = np.isin([c.name for c in coordinates], [c.name for c in placed(coordinates)])
+    alone, p = p[~paired], p[paired]
     count, size = tangents.shape[1], np.nan_to_num(np.abs(tangents))
     scales = np.ones((len(tangents), tangents.shape[-1]))
     first, second = (size[:, :, a, b].mean(axis=1) for a, b in ((q, p), (p, q)))
@@ -145,6 +155,8 @@ def phase_scales(tangents: Array, parts: Groups) -> Array:
     for k in S:
         given, taken = (size[:, :, a, b].max(axis=-1).mean(axis=1) for a, b in ((k, moving), (moving, k)))
         scales[:, k] = _ratio(given, taken, count)
+    sizes = np.abs(run.table("momentum")[..., ~paired]).max(axis=1)
+    scales[:, alone] = np.where(sizes > 0, sizes, 1.0)
     return scales
 
 

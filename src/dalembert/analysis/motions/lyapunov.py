@@ -15,6 +15,7 @@ import numpy as np
 
 from ...display import Part, Shown, Table
 from ...errors import ModelError
+from ...model.tangent_space import placed
 from ...numbers import whole
 from ...run.trajectory import Trajectory
 from ...run.values import Array
@@ -34,7 +35,8 @@ class Lyapunov(Shown):
     exponents:  growth rates per unit of time, of the run as it was computed
     error:      the standard error of the mean over blocks of time, and the change since half the time, combined: the first
                 is that of a chaotic motion, the second that of a regular one, whose exponents fall to zero like log(t)/t
-    pairs:      exponents[i] + exponents[-1 - i], zero for a symplectic method; None for systems with entropies
+    pairs:      exponents[i] + exponents[-1 - i], zero for a symplectic method; None for systems with entropies, and for
+                reduced ones with velocities of a group, whose momenta have no positions beside them
     growth:     logarithms of the stretching from each record to the next, in the order in which the basis was taken
     """
 
@@ -66,7 +68,8 @@ class Lyapunov(Shown):
     @property
     def pairs(self) -> Array | None:
         """Sums of the largest and the smallest exponent, of the second and the last but one, and so on."""
-        if self.run.system.entropies:
+        q = self.run.system.coordinates
+        if self.run.system.entropies or len(placed(q)) < len(q):
             return None
         n = self.growth.shape[-1] // 2
         found: Array = (self.exponents + self.exponents[..., ::-1])[..., :n]
@@ -136,7 +139,7 @@ def _growth(run: Trajectory) -> Array:
         tangents = phase_tangents(part, "lyapunov")
         size = tangents.shape[-1]
         if not len(scales):
-            scales = phase_scales(tangents, parts)
+            scales = phase_scales(tangents, parts, part)
             q, p, S = (list(range(size))[parts.columns(name)] for name in ("position", "momentum", "entropy"))
             order = [*q, *reversed(p), *S]
             basis = np.broadcast_to(np.eye(size)[:, order], (len(tangents), size, size))

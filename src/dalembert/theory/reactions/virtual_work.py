@@ -21,7 +21,7 @@ from sympy import Expr
 from ...decide.matrix_scaling import balance, solved
 from ...decide.zero import vanishes, vanishes_at
 from ...display import Part, Shown, Table
-from ...errors import ModelError, StartError
+from ...errors import ModelError, StartError, told
 from ...model import checks
 from ...model.bodies.assembly import system_of
 from ...model.coordinates import Coordinate, time
@@ -107,7 +107,7 @@ def generalised(system: System, given: Any, role: str) -> dict[Coordinate, Expr]
     """One checked expression per coordinate, zero where nothing is given."""
     q = system.coordinates
     if not isinstance(given, Mapping):
-        raise ModelError(f"{role}: got {given!r}. Expected {{coordinate: expression}}, for example {{{q[0]}: 1}}.")
+        raise ModelError(f"{role}: got {told(given)}. Expected {{coordinate: expression}}, for example {{{q[0]}: 1}}.")
     for key in given:
         if key not in q:
             names = ", ".join(c.name for c in q)

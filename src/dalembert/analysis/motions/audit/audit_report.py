@@ -12,7 +12,7 @@ from ....decide.zero import vanishes
 from ....discrete.equations import carried
 from ....discrete.system import DiscreteSystem
 from ....engine.run_options import EXACT
-from ....errors import ModelError
+from ....errors import ModelError, told
 from ....methods.base import Method
 from ....model.space import lines_only
 from ....model.system import System
@@ -40,7 +40,7 @@ def audit(run: Trajectory, invariants: Mapping[str, Any] | None = None, seconds:
     positive, friction that opposes the motion. Of a run that failed, the computed part is audited.
     """
     if not isinstance(run, Trajectory):
-        raise ModelError(f"audit: got {run!r} ({type(run).__name__}). Expected a run: audit(simulate(...)).")
+        raise ModelError(f"audit: got {told(run)} ({type(run).__name__}). Expected a run: audit(simulate(...)).")
     lanes = "" if run.lanes is None else f", worst of {run.lanes} lanes"
     by = f"{run.system.name}, {run.method!r}" if run.method else run.system.name
     title = f"{by}, h = {run.h:g}, {span(run)}{lanes}"
