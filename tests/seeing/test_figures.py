@@ -3,8 +3,10 @@
 import matplotlib
 import numpy as np
 import pytest
+import sympy
 
 import dalembert as da
+from dalembert.draw.default_scene import is_angle
 
 theta, m, l, g = da.coordinates("theta"), *da.parameters("m l g", positive=True)
 PENDULUM = da.System(
@@ -289,6 +291,16 @@ def test_branches_of_equilibria_are_zeros_of_the_force():
             at = da.evaluate(e.system, at={q: place, q.dot: 0}, parameters=rest | {speed: value})
             assert abs(at.accelerations[q]) < 1e-6
     assert found >= 5
+
+
+def test_an_angle_is_found_by_value():
+    """sin(x)^2 and its form in cos(2 x) have the period of a turn, x sin(x) has not."""
+    x, y = da.coordinates("x y")
+    for V, turns in (
+        (sympy.sin(x) ** 2, True), (sympy.sin(x + sympy.pi / 3) * sympy.cos(x), True), (x * sympy.sin(x), False),
+    ):  # fmt: skip
+        s = da.System("one", [x, y], kinetic=(x.dot**2 + y.dot**2) / 2, potential=sympy.expand_trig(V))
+        assert (is_angle(x, s), is_angle(y, s)) == (turns, False)
 
 
 def covering(figure):

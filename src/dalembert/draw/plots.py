@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..decide.zero import vanishes
+from ..decide.zero import has_turns
 from ..errors import ModelError, told
 from ..model.coordinates import Coordinate
 from ..model.system import System
@@ -137,13 +137,11 @@ def _angles(run: Trajectory, wrap: Any) -> frozenset[str]:
 
 def _is_angle(run: Trajectory, q: Any) -> bool:
     """Whether a system has the period 2 pi in a coordinate on which it depends."""
-    import sympy
-
     system = run.system.continuous
     if not isinstance(system, System):
         return False
     stated = [e for e in (system.lagrangian, *(c.expression for c in system.constraints)) if e.has(q)]
-    return bool(stated) and all(vanishes(e.subs(q, q + 2 * sympy.pi) - e) for e in stated)
+    return bool(stated) and has_turns(stated, q)
 
 
 def _title(run: Trajectory, look: Look) -> str:

@@ -163,6 +163,11 @@ class Method(ABC):
         return hash((type(self), tuple(sorted(self.__dict__.items()))))
 
 
+def kinematic_only(system: System) -> str:
+    """The obstacle of a method for kinematic constraints; holonomic ones would hold only in their velocities."""
+    return "" if system.kinematic and not system.holonomic else "it is for kinematic constraints only."
+
+
 class VariationalMethod(Method):
     """An integrator given by its discrete Lagrangian; forces and constraints follow from the same formula."""
 
