@@ -380,7 +380,12 @@ class GroupCoordinate(Factor):
         return self.group.body_names(self.name)[k]
 
     def in_space(self, covector: Sequence[Fast]) -> dict[str, Fast]:
-        """The components Ad*_(g^-1) p of a momentum, or of a force on it, in space, by the name of the momentum."""
+        """The components Ad*_(g^-1) p of a momentum, or of a force on it, in space, by the name of the momentum.
+
+        None where only the velocity of the group is known: then p in space is no function of the state.
+        """
+        if not self.numbers:
+            return {}
         back = self.group.adjoint_rows(self.group.inverse_rows(self._entry_rows))
         rows = r.applied(r.transposed(back), covector)
         return dict(zip(self.group.space_names(self.name), map(fast, rows), strict=True))
