@@ -346,7 +346,7 @@ def _with_group(
 
 
 def _new_coordinates(system: DiscreteSystem, over: Bundle, wanted: Sequence[str]) -> Solved:
-    """Coordinates with these names, or the next ones that nothing else has."""
+    """Coordinates with these names, or with the next ones that are not used."""
     taken = {s.name for s in (*system.coordinates, *over.shape, *system.parameters)}
     names: list[str] = []
     for name in wanted:
