@@ -24,8 +24,9 @@ from .equilibrium_figures import equilibrium_branches, frequency_response
 from .error_figures import error, work_precision
 from .figure_style import checked_target, checked_width, new_figure, saved, style, titled
 from .force_figures import forces
+from .growth_figures import exponents, sensitivities
 from .lane_curves import Look, checked_lanes, told_lanes
-from .phase_figures import crossings, phase_portrait, sensitivities
+from .phase_figures import crossings, phase_portrait
 from .run_panels import PANELS, Panel, coordinates, drawn, energy, fourth, of_expression
 from .run_panels import path as path_panel
 
@@ -36,6 +37,7 @@ __all__ = [
     "crossings",
     "equilibrium_branches",
     "error",
+    "exponents",
     "forces",
     "frequency_response",
     "phase_portrait",

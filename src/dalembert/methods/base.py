@@ -76,6 +76,9 @@ class Method(ABC):
     adaptive: ClassVar[bool] = False
     """Whether the lengths of its steps follow the motion: by errors, or in a time of its own, in which h is the step."""
 
+    steps_told: ClassVar[str] = "is adaptive"
+    """What messages say about the steps of a method for which `adaptive` holds."""
+
     thermal: ClassVar[bool] = False
     """Whether it takes systems with entropies."""
 
