@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections.abc import Callable, Mapping, Sequence, Set
 from pathlib import Path
@@ -13,6 +14,9 @@ from .errors import DalembertError, SimulationError
 
 if TYPE_CHECKING:
     from .methods.base import Method
+
+CLOSED = 141
+"""The exit status of a command whose output nobody reads any more: 128 and the number of the signal SIGPIPE."""
 
 
 def list_systems() -> None:
@@ -313,6 +317,19 @@ def _add_sweep(commands: Any) -> None:
 
 def main(words: Sequence[str] | None = None) -> None:
     """Entry point: errors are printed as sentences, not as tracebacks."""
+    try:
+        try:
+            _run(words)
+        finally:
+            sys.stdout.flush()
+    except BrokenPipeError:
+        # Whoever reads the output has closed it, as `head` does: end as a shell command does, and write nothing at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(CLOSED)
+
+
+def _run(words: Sequence[str] | None) -> None:
+    """The command that the words ask for."""
     parser = _parser()
     if not (sys.argv[1:] if words is None else words):
         parser.print_help()
@@ -332,6 +349,8 @@ def main(words: Sequence[str] | None = None) -> None:
     except DalembertError as error:
         print(f"dalembert: {error}", file=sys.stderr)
         sys.exit(1)
+    except BrokenPipeError:
+        raise
     except OSError as error:
         print(f"dalembert: the file could not be written: {error}.", file=sys.stderr)
         sys.exit(1)

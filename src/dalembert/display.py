@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, is_dataclass
 from types import FunctionType, MethodType
@@ -31,6 +32,12 @@ WIDEST = 160
 
 LONG = 150
 """Operations beyond which parts of a formula get names."""
+
+LONGEST = 20_000
+"""Operations beyond which they do not: the search takes seconds, and nobody reads the formula."""
+
+SAVED, SMALLEST = 5, 2
+"""Operations that a name saves at least, which are the size of a part times the number of places less one; the least size."""
 
 PART_OF_RESULTS = f"{__package__}.theory"
 """The package of the records that results consist of."""
@@ -58,7 +65,8 @@ class Shown(ABC):
     def __str__(self) -> str:
         return "\n".join(_text(part) for part in self._read())
 
-    __repr__ = __str__
+    def __repr__(self) -> str:
+        return str(self)
 
     def _repr_markdown_(self) -> str:
         return markdown(self._read())
@@ -69,7 +77,13 @@ class Shown(ABC):
 
 
 class Formulas(ABC):
-    """A result that is formulas and nothing else."""
+    """A result that is formulas and nothing else; a subclass has them as text and as LaTeX."""
+
+    @abstractmethod
+    def __str__(self) -> str: ...
+
+    def __repr__(self) -> str:
+        return str(self)
 
     @abstractmethod
     def latex(self) -> str:
@@ -91,22 +105,63 @@ def aligned(rows: Sequence[tuple[str, str]]) -> str:
 
 def equation_rows(equations: Sequence[sympy.Equality]) -> list[tuple[str, str]]:
     """Equations as rows of LaTeX; in long ones parts that occur again and again have names."""
+    stated, named = named_equations(equations)
+    return [(sympy.latex(e.lhs), sympy.latex(e.rhs)) for e in (*stated, *named)]
+
+
+def equations_text(equations: Sequence[sympy.Equality]) -> str:
+    """Equations as text, one below the other; in long ones parts that occur again and again have names."""
+    stated, named = named_equations(equations)
+    return "\n\n".join(map(on_paper, (*stated, *named)))
+
+
+def named_equations(equations: Sequence[sympy.Equality]) -> tuple[list[sympy.Equality], list[sympy.Equality]]:
+    """Equations in which parts have names, and the equations that say what these are."""
     sides, named = named_parts([side for e in equations for side in e.args])
-    pairs = [*zip(sides[::2], sides[1::2], strict=True), *named]
-    return [(sympy.latex(left), sympy.latex(right)) for left, right in pairs]
+    pairs = zip(sides[::2], sides[1::2], strict=True)
+    return [_equation(*pair) for pair in pairs], [_equation(*pair) for pair in named]
+
+
+def _equation(left: Any, right: Any) -> sympy.Equality:
+    return sympy.Eq(left, right, evaluate=False)
 
 
 def named_parts(sides: Sequence[Any]) -> tuple[list[Any], list[tuple[Any, Any]]]:
     """Expressions in which parts have names, and these; the expressions themselves if they are short."""
     whole = list(sides)
-    if any(isinstance(e, sympy.MatrixBase) for e in whole) or sum(map(operations, whole)) <= LONG * max(
-        1, len(whole) // 2
-    ):
+    if any(isinstance(e, sympy.MatrixBase) for e in whole):
         return whole, []
+    size = sum(map(operations, whole))
+    if size <= LONG * max(1, len(whole) // 2) or size > LONGEST:
+        return whole, []
+    found, parts = sympy.cse(whole, symbols=sympy.numbered_symbols("part", cls=sympy.Dummy))
     taken = {s.name for e in whole for s in e.free_symbols}
-    names = (s for s in sympy.numbered_symbols("sigma", start=1) if s.name not in taken)
-    named, short = sympy.cse(whole, symbols=names)
-    return list(short), list(named)
+    free = (s for s in sympy.numbered_symbols("sigma", start=1) if s.name not in taken)
+    named: list[tuple[Any, Any]] = []
+    written: dict[Any, Any] = {}
+    for (mark, part), worth in zip(found, _worth_a_name(found, parts), strict=True):
+        e = part.xreplace(written)
+        written[mark] = next(free) if worth else e
+        if worth:
+            named.append((written[mark], e))
+    return [e.xreplace(written) for e in parts], named
+
+
+def _worth_a_name(found: Sequence[tuple[Any, Any]], parts: Sequence[Any]) -> list[bool]:
+    """Whether the name of each part saves enough; a part whose name does not is written out where it stands."""
+    marks = {mark for mark, _ in found}
+    held = [*(part for _, part in found), *parts]
+    sizes = [operations(e) for e in held]
+    places = [Counter(s for s in sympy.preorder_traversal(e) if s in marks) for e in held]
+    worth = []
+    for i, (mark, _) in enumerate(found):
+        saved = sizes[i] * (sum(other[mark] for other in places[i + 1 :]) - 1)
+        worth.append(sizes[i] >= SMALLEST and saved >= SAVED)
+        for j in range(i + 1, len(held)) if not worth[i] else ():
+            if times := places[j][mark]:
+                sizes[j] += times * sizes[i]
+                places[j].update({s: times * n for s, n in places[i].items()})
+    return worth
 
 
 def operations(expression: Any) -> int:
@@ -138,9 +193,9 @@ def _rows(part: Part) -> list[tuple[str, str]]:
         return []
     if isinstance(formula, sympy.Equality):
         return equation_rows([formula])
-    (short,), named = named_parts([formula])
-    rest = [(sympy.latex(name), sympy.latex(e)) for name, e in named]
-    return [(rf"\text{{{_plain(label)}}}" if label else "", sympy.latex(short)), *rest]
+    stated, named = _named(formula)
+    rest = [(sympy.latex(e.lhs), sympy.latex(e.rhs)) for e in named]
+    return [(rf"\text{{{_plain(label)}}}" if label else "", sympy.latex(stated)), *rest]
 
 
 FORMULA = sympy.Basic | sympy.MatrixBase
@@ -228,6 +283,23 @@ def _text(part: Part) -> str:
     if isinstance(part, Table):
         return _text_table(part)
     label, formula = part if isinstance(part, tuple) else ("", part)
+    stated, named = _named(formula)
+    return "\n".join([_labelled(label, stated), *(_labelled("", e) for e in named)])
+
+
+def _named(formula: Any) -> tuple[Any, list[sympy.Equality]]:
+    """A formula in which parts have names, and the equations that say what these are."""
+    if not isinstance(formula, FORMULA):
+        return formula, []
+    if isinstance(formula, sympy.Equality):
+        (stated,), named = named_equations([formula])
+        return stated, named
+    (short,), parts = named_parts([formula])
+    return short, [_equation(*pair) for pair in parts]
+
+
+def _labelled(label: str, formula: Any) -> str:
+    """A formula as text, after its label or under it."""
     first, *rest = _pretty(formula).splitlines() or [""]
     if not rest:
         return f"  {label}:  {first}" if label else f"  {first}"
@@ -260,10 +332,9 @@ def _markdown(part: Part) -> str:
         head = f"| {' | '.join(map(_inline, part.head))} |\n|{'---|' * len(part.head)}"
         return "\n".join([head, *(f"| {row} |" for row in rows)])
     label, formula = part if isinstance(part, tuple) else ("", part)
-    sides, named = named_parts(formula.args if isinstance(formula, sympy.Equality) else [formula])
-    shown = f"$\\displaystyle {' = '.join(map(sympy.latex, sides))}$"
-    parts = "".join(f"\n\n$\\displaystyle {sympy.latex(name)} = {sympy.latex(e)}$" for name, e in named)
-    return (f"{_escaped(label)}: {shown}" if label else shown) + parts
+    stated, named = _named(formula)
+    shown = [f"$\\displaystyle {sympy.latex(e)}$" for e in (stated, *named)]
+    return "\n\n".join([f"{_escaped(label)}: {shown[0]}" if label else shown[0], *shown[1:]])
 
 
 def _escaped(words: str) -> str:

@@ -9,7 +9,6 @@ outside the range of doubles. NaN and infinity pass: the functions that need fin
 from __future__ import annotations
 
 import numbers
-import sys
 from collections.abc import Callable, Iterable, Mapping
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
@@ -194,7 +193,7 @@ def _array(given: Any) -> NDArray[Any]:
     if hasattr(given, "units") or (hasattr(given, "unit") and not isinstance(given, np.generic)):
         raise _NoNumberError("it has a unit; give its values in the units of the system")
     try:
-        if _is_masked(given):
+        if is_masked(given):
             raise _NoNumberError("it has masked entries, which have no value; fill them, or leave them out")
         raw = np.asarray(given)
         if isinstance(given, list | tuple) and (raw.dtype.kind not in "iuf" or any(map(_is_truth, given))):
@@ -206,12 +205,16 @@ def _array(given: Any) -> NDArray[Any]:
     return _doubles(raw)
 
 
-def _is_masked(given: Any) -> bool:
+def is_masked(given: Any) -> bool:
     """Whether an array, or one somewhere in a list, has masked entries: NumPy makes NaN of them there."""
-    if (masked := sys.modules.get("numpy.ma")) is None:  # nobody has made one; NumPy takes long to load this module
-        return False
+    import numpy as np
+
     if isinstance(given, list | tuple):
-        return any(_is_masked(entry) for entry in given if isinstance(entry, list | tuple | masked.MaskedArray))
+        return any(is_masked(entry) for entry in given if isinstance(entry, list | tuple | np.ndarray))
+    if type(given) is np.ndarray or not isinstance(given, np.ndarray):
+        return False
+    import numpy.ma as masked  # here: it takes long, and `sys.modules` may have it while another thread is importing it
+
     return masked.isMaskedArray(given) and bool(masked.getmaskarray(given).any())
 
 

@@ -322,16 +322,27 @@ def magnitude(e: Fast) -> Fast:
     To first order: of a product of sums, or a power of one, one sum at a time is replaced by the size of its terms and the
     others keep their values, because the error of one factor is multiplied by the values of the others.
     """
+    return _magnitude(e, {})
+
+
+def _magnitude(e: Fast, known: dict[Fast, Fast]) -> Fast:
+    """The same; parts that occur many times are looked into once."""
     import symengine
 
-    if e.is_Add:
-        return symengine.Add(*map(magnitude, e.args))
-    if e.is_Mul and (sums := [f for f in e.args if _has_terms(f)]):
-        return symengine.Add(*(magnitude(f) * symengine.Abs(e / f) for f in sums))
-    if e.is_Pow and _has_terms(e):
-        base, power = e.args
-        return power * symengine.Abs(base) ** (power - 1) * magnitude(base)
-    return symengine.Abs(e)
+    if e.is_number:  # SymEngine gives large numbers equal hashes
+        return symengine.Abs(e)
+    if e not in known:
+        if e.is_Add:
+            found = symengine.Add(*(_magnitude(a, known) for a in e.args))
+        elif e.is_Mul and (sums := [f for f in e.args if _has_terms(f)]):
+            found = symengine.Add(*(_magnitude(f, known) * symengine.Abs(e / f) for f in sums))
+        elif e.is_Pow and _has_terms(e):
+            base, power = e.args
+            found = power * symengine.Abs(base) ** (power - 1) * _magnitude(base, known)
+        else:
+            found = symengine.Abs(e)
+        known[e] = found
+    return known[e]
 
 
 def _has_terms(factor: Fast) -> bool:

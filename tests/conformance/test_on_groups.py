@@ -29,7 +29,11 @@ STARTS = {
 }
 KEYS = {TOP: (R, R.omega, R.momentum), PENDULUM: (n, n.velocity, n.momentum)}
 SLOW = {da.Galerkin(2): [pytest.mark.slow]}
-LONG = (da.Galerkin(3), da.Galerkin(4), da.Galerkin(3, "lobatto"))
+SLOW |= {m: [pytest.mark.slow] for m in (da.Gauss(2), da.Lobatto(2), da.Lobatto(3))}
+LONG = (
+    da.Galerkin(3), da.Galerkin(4), da.Galerkin(3, "lobatto"), da.Gauss(3), da.Gauss(4), da.Lobatto(4), da.Lobatto(5),
+    da.Composition(da.Lobatto(3), 6),
+)  # fmt: skip
 SLOW |= {m: [pytest.mark.slow, pytest.mark.verify] for m in LONG}
 """Their steps take from ten seconds to minutes to derive and compile."""
 TAKEN = [pytest.param(m, marks=SLOW.get(m, [])) for m in METHODS if m.takes(TOP)]
@@ -45,6 +49,7 @@ def test_which_methods_take_groups():
     names = {repr(m) for m in METHODS if m.takes(TOP)}
     assert names == {repr(m) for m in METHODS if m.takes(PENDULUM)}
     assert {"LeftPoint()", "RightPoint()", "Midpoint()", "Trapezoidal()", "Galerkin(2)", "RungeKutta4()"} <= names
+    assert {"Gauss(2)", "Lobatto(3)"} <= names and "StormerVerlet()" not in names
 
 
 @cache
@@ -170,7 +175,8 @@ BY_EXP = {
     "still": spun(S[2, 2] + S[0, 1] * S[2, 0]),
     "upright": spun(S[2, 2] * (1 + sin(da.time) / 3) + cos(S[2, 0])),
 }
-LATER = {da.Galerkin(2): [pytest.mark.slow, pytest.mark.verify], da.Galerkin(2, "lobatto"): [pytest.mark.slow]}
+LATER = {da.Galerkin(2): [pytest.mark.slow, pytest.mark.verify]}
+LATER |= {m: [pytest.mark.slow] for m in (da.Galerkin(2, "lobatto"), da.Gauss(2))}
 LATER |= {m: [pytest.mark.slow, pytest.mark.verify] for m in SLOW if m not in LATER}
 
 

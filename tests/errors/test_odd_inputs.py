@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import sys
+import types
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
@@ -415,6 +416,20 @@ def test_masked_entries_of_lists(masked, recwarn):
     with pytest.raises(da.StartError, match="box: x"):
         da.equilibria(SPRING, box={x: (-1, masked[-1])}, parameters={m: 1, k: 1})
     assert not recwarn
+
+
+def test_another_thread_may_be_importing_masked_arrays(monkeypatch):
+    """Then `numpy.ma` is among the modules, and as yet empty."""
+    monkeypatch.setitem(sys.modules, "numpy.ma", types.ModuleType("numpy.ma"))
+    run = da.simulate(SPRING, da.Midpoint(), h=0.1, steps=1, start={x: [1], x.dot: 0}, parameters={m: 1, k: 1})
+    assert run.ok and run["x.dot"].shape == (1, 2)
+
+
+def test_a_property_of_a_run_says_what_it_lacks(monkeypatch):
+    run = da.simulate(SPRING, da.Midpoint(), h=0.1, steps=1, start={x: 1, x.dot: 0}, parameters={m: 1, k: 1})
+    monkeypatch.setattr(da.Trajectory, "_positions", property(lambda self: (1).numerator.absent))
+    with pytest.raises(AttributeError, match="'int' object has no attribute 'absent'"):
+        run[x]
 
 
 @pytest.mark.parametrize("made", [da.Gauss, da.Lobatto, da.Galerkin, da.DiscreteGradient])

@@ -127,11 +127,32 @@ def test_moser_and_veselov():
     assert np.abs(size / size[0] - 1).max() < 1e-14
 
 
-@pytest.mark.parametrize("method", [da.Gauss(2), da.Lobatto(3)], ids=repr)
-def test_stages_without_meaning_are_refused(method):
+def test_a_formula_for_numbers_is_refused():
     top = da.System("top", [R], kinetic=sum(j * a**2 for j, a in zip(J, R.omega, strict=True)) / 2)
-    with pytest.raises(da.MethodError, match=r"R is a rotation, .* Use Midpoint\(\) or Galerkin\(2\)"):
-        da.simulate(top, method, h=0.01, steps=1, start=START)
+    with pytest.raises(da.MethodError, match=r"R is a rotation, .* Use Midpoint\(\) or Gauss\(2\)"):
+        da.simulate(top, da.StormerVerlet(), h=0.01, steps=1, start=START)
+
+
+def pinned():
+    """A top whose centre is bound to its axis by three holonomic constraints, and a start of it."""
+    x, y, z = da.coordinates("x y z")
+    w, place = R.omega, (x, y, z)
+    turning = (w[0] ** 2 + 1.2 * w[1] ** 2 + 0.5 * w[2] ** 2) / 2
+    top = da.System(
+        "pinned top", [*place, R], kinetic=(x.dot**2 + y.dot**2 + z.dot**2) / 2 + turning, potential=3 * z,
+        constraints=[c - R[i, 2] for i, c in enumerate(place)],
+    )  # fmt: skip
+    turned, omega = START[R], np.array(START[R.omega])
+    centre = zip(place, turned[:, 2], turned @ np.cross(omega, [0, 0, 1]), strict=True)
+    return top, x, START | {symbol: number for c, r, v in centre for symbol, number in ((c, r), (c.dot, v))}
+
+
+@pytest.mark.parametrize("method, order", [(da.Rattle(), 2), (da.Lobatto(3), 4)], ids=repr)
+def test_stages_under_holonomic_constraints(method, order):
+    top, x, start = pinned()
+    assert abs(observed(top, method, (R, R.momentum, x), start, (0.1, 0.05)) - order) < 0.1
+    run = da.simulate(top, method, h=0.05, steps=20, start=start)
+    assert np.abs(run.x - run[R][:, 0, 2]).max() < 1e-14
 
 
 class Bent(da.VariationalMethod):

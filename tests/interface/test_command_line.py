@@ -159,3 +159,15 @@ def test_errors_are_sentences():
     assert "The methods are: left-point, right-point, midpoint" in dalembert(
         "run", "pendulum", "--method", "euler", fails=True
     )
+
+
+def test_output_that_nobody_reads_ends_the_command_silently():
+    """`dalembert list | head -1`: the pipe is closed before the command has written."""
+    for words in (["list"], ["derive", "pendulum"]):
+        read, write = os.pipe()
+        os.close(read)
+        with os.fdopen(write, "wb") as closed:
+            done = subprocess.run(
+                [sys.executable, "-m", "dalembert.cli", *words], stdout=closed, stderr=subprocess.PIPE, check=False
+            )
+        assert (done.returncode, done.stderr) == (141, b"")

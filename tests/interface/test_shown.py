@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import importlib
+import pkgutil
 import re
 
 import sympy
 
 import dalembert as da
 import dalembert.display
-from dalembert.display import Shown, Table
+from dalembert.display import SAVED, Formulas, Shown, Table, operations
 
 
 class Result(Shown):
@@ -70,6 +72,20 @@ def results():
     yield da.energy_balance(da.gallery.load("two-gas-chambers").system)
 
 
+def test_the_repr_of_every_result_is_its_display():
+    """A dataclass would write its fields instead, unless it says repr=False."""
+    for module in pkgutil.walk_packages(da.__path__, "dalembert."):
+        importlib.import_module(module.name)
+
+    def below(kind):
+        return {kind, *(c for sub in kind.__subclasses__() for c in below(sub))}
+
+    kinds = {c for c in below(Shown) | below(Formulas) if c.__module__.startswith("dalembert.")}
+    assert len(kinds) > 80
+    assert {c for c in kinds if c.__repr__ not in (Shown.__repr__, Formulas.__repr__)} == set()
+    assert repr(da.gallery.load("pendulum")) == str(da.gallery.load("pendulum"))
+
+
 def outside_of_formulas(markdown):
     """Markdown without formulas and without what is escaped."""
     return re.sub(r"\$[^$]*\$", "", re.sub(r"\\.", "", re.sub(r"\$\\displaystyle.*?(?<!\\)\$", "", markdown)))
@@ -123,8 +139,14 @@ def test_systems_equations_and_discrete_equations_are_latex_too():
         assert pieces(result.latex()) and result.latex() in result._repr_latex_()
 
 
+def with_repetition():
+    """A sum in which each k x + y occurs four times."""
+    angles = [k * x + y for k in range(1, 25)]
+    return sum(u * sympy.sin(u) ** 2 * sympy.exp(u) / (1 + u**2) for u in angles)
+
+
 def test_long_formulas_have_named_parts():
-    long = sum(sympy.sin(k * x + y) ** 2 / (1 + (k * x + y) ** 2) for k in range(1, 25))
+    long = with_repetition()
     shown = Result(("long", long))
     assert "sigma_{1}" in shown.latex() and "sigma_{1}" in shown._repr_markdown_()
     (short,), named = da.display.named_parts([long])
@@ -132,8 +154,44 @@ def test_long_formulas_have_named_parts():
     for name, part in reversed(named):
         back = back.xreplace({name: part})
     at = {x: 0.3, y: 0.2}
-    assert abs(float(back.subs(at)) - float(long.subs(at))) < 1e-13
+    assert abs(float(back.subs(at)) / float(long.subs(at)) - 1) < 1e-12
     assert da.display.named_parts([x + y]) == ([x + y], [])
+
+
+def test_long_formulas_have_named_parts_in_a_terminal_too():
+    long = with_repetition()
+    lines = str(Result(("long", long))).splitlines()
+    assert any(line.strip().startswith(("sigma1 =", "σ₁ =")) for line in lines)
+    thermal = str(da.gallery.load("thermoelastic-double-pendulum").system.equations())
+    assert "σ₁ = x₁  + y₁" in thermal
+
+
+def test_a_part_has_a_name_only_if_that_saves_something():
+    """Names for m l, which occurs twice, hide more than they save."""
+    small = sum(sympy.sin(x + k) * y * x.dot for k in range(60))
+    assert da.display.named_parts([small]) == ([small], [])
+    for n, worth in ((3, False), (4, True)):  # sin(x) + y, of two operations, n times
+        many = sum(k**2 * sympy.exp(k * x.dot) for k in range(3, 80)) + sum(
+            (sympy.sin(x) + y) ** k for k in range(2, 2 + n)
+        )
+        _, named = da.display.named_parts([many])
+        assert bool(named) == worth
+        assert all(operations(part) * (n - 1) >= SAVED for _, part in named)
+
+
+def test_sums_of_quotients_are_one_quotient():
+    from dalembert.theory.algebra import tidy
+
+    a, b = da.parameters("a b", positive=True)
+    parts = (
+        a * x.dot / (a + b * sympy.cos(x) ** 2) ** 2 + b * sympy.cos(x) ** 2 * x.dot / (a + b * sympy.cos(x) ** 2) ** 2
+    )
+    assert operations(tidy(parts)) <= 7 and sympy.simplify(tidy(parts) - parts) == 0
+    pieces = sum(a * (x.dot + k * y.dot) / ((a + b) * (a + k * b)) + k * b * (x.dot + k * y.dot) / ((a + b) * (a + k * b))
+                 for k in range(1, 12))  # fmt: skip
+    assert operations(tidy(pieces)) < 10
+    slow = sympy.cos(x) ** 2 * a + b + a * sympy.sin(x) ** 2
+    assert tidy(y.dot / slow) == y.dot / (a + b)
 
 
 def test_a_formula_wider_than_a_screen_is_one_line():

@@ -41,20 +41,37 @@ from tests.study.studies import call
 
 def shown(done, total):
     print(done, flush=True)
+    sys.stdin.readline()
 
 call({store!r}, progress=shown, **{changes!r})
 """
 
 
 def process(store, **changes):
-    """The study in a process of its own, which prints how many lanes are done."""
+    """The study in a process of its own: after each chunk it prints how many lanes are done, and waits for a line."""
     root = str(Path(__file__).parents[2])
     text = PROGRAM.format(root=root, store=str(store), changes=changes)
     seen = os.pathsep.join(p for p in sys.path if p)
     return subprocess.Popen(
-        [sys.executable, "-c", text], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        [sys.executable, "-c", text], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
         env={**os.environ, "PYTHONPATH": seen},
     )  # fmt: skip
+
+
+def waits_with(running, least):
+    """Let such a process go on until so many lanes are done; it waits then."""
+    while True:
+        line = running.stdout.readline()
+        assert line, running.stderr.read()[-3000:]
+        if int(line) >= least:
+            return
+        goes_on(running)
+
+
+def goes_on(running):
+    """Let such a process go on."""
+    running.stdin.write("\n")
+    running.stdin.flush()
 
 
 def children(pid):

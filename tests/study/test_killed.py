@@ -6,12 +6,12 @@ A program begins the study and is killed with SIGKILL: at every kind of write to
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import random
 import re
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -24,7 +24,7 @@ import pytest
 import dalembert as da
 from dalembert.study import workers
 
-from .studies import GRAVITIES, call, children, contents, g, process, theta
+from .studies import GRAVITIES, call, children, contents, g, goes_on, process, theta, waits_with
 
 SOURCE = Path(da.__file__).parent
 
@@ -167,14 +167,27 @@ class Cluster:
     """A Dask scheduler and its workers, real processes on the loopback device."""
 
     def __init__(self, folder):
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            port = free.getsockname()[1]
-        self.address, self.folder = f"tcp://127.0.0.1:{port}", folder
-        self.workers = []
-        self.file = folder / "scheduler.json"
-        options = ("--host", "127.0.0.1", "--port", str(port), "--no-dashboard", "--scheduler-file", str(self.file))
+        self.folder, self.file, self.workers = folder, folder / "scheduler.json", []
+        options = ("--host", "127.0.0.1", "--port", "0", "--no-dashboard", "--scheduler-file", str(self.file))
         self.scheduler = self._begin("scheduler", *options)
+        try:
+            self.address = self._address()
+        except BaseException:
+            self.close()
+            raise
+
+    def _address(self):
+        """Where the scheduler listens: it takes a free port itself, and says which when it listens."""
+        told = []
+
+        def whole():
+            with contextlib.suppress(OSError, ValueError):
+                told[:] = [json.loads(self.file.read_text())["address"]]
+            return told or self.scheduler.poll() is not None
+
+        wait_until(whole, 120)
+        assert told, (self.folder / "said.txt").read_text()[-2000:]
+        return told[0]
 
     def _begin(self, *words, path=None):
         seen = os.pathsep.join([*([str(path)] if path else []), *(p for p in sys.path if p)])
@@ -284,22 +297,39 @@ def test_two_studies_on_one_cluster_are_not_taken_for_each_other(cluster, tmp_pa
 @pytest.mark.slow
 def test_local_workers_are_replaced_and_end_with_their_client(tmp_path, whole):
     store = tmp_path / "a.zarr"
-    running = process(store, workers=2)
-    while int(running.stdout.readline()) < 60:
-        pass
-    first = children(running.pid)
-    assert len(first) == 2
-    for pid in first:  # all workers
-        os.kill(pid, signal.SIGKILL)
-    while int(running.stdout.readline()) < 160:
-        pass
-    second = children(running.pid)
-    assert second and not set(first) & set(second)
-    running.kill()
-    running.wait()
+    with process(store, workers=2) as running:
+        try:
+            waits_with(running, 60)
+            first = children(running.pid)
+            assert len(first) == 2
+            goes_on(running)
+            for pid in first:  # all workers
+                os.kill(pid, signal.SIGKILL)
+            waits_with(running, 160)
+            second = children(running.pid)
+            assert second and not set(first) & set(second)
+        finally:
+            running.kill()
     wait_until(lambda: all(map(ended, second)))  # no process is left behind
     call(store)
     assert contents(store) == whole
+
+
+@pytest.mark.slow
+def test_workers_that_end_before_they_have_sent_a_result(tmp_path, monkeypatch, whole):
+    """The client waits for a result that is lost, and meanwhile replaces the workers."""
+    begun, begin, result = [], workers._worker, workers._Flow._result
+
+    def killed_first(self, future):
+        for worker in begun[:2]:
+            worker.kill()
+            worker.wait()
+        return result(self, future)
+
+    monkeypatch.setattr(workers, "_worker", lambda *given: begun.append(begin(*given)) or begun[-1])
+    monkeypatch.setattr(workers._Flow, "_result", killed_first)
+    call(tmp_path / "a.zarr", workers=2)
+    assert len(begun) == 4 and contents(tmp_path / "a.zarr") == whole
 
 
 @pytest.mark.slow
@@ -322,7 +352,8 @@ def test_a_worker_of_another_version_is_refused(cluster, tmp_path, whole):
 
 
 @pytest.mark.slow
-def test_a_scheduler_that_is_lost(tmp_path, whole):
+def test_a_scheduler_that_is_lost(tmp_path, monkeypatch, whole):
+    monkeypatch.setattr(workers, "CONNECT", 5.0)  # so long it is sought, too
     own, store = Cluster(tmp_path), tmp_path / "a.zarr"
     try:
         own.worker()

@@ -22,7 +22,7 @@ from sympy import Eq, Expr, Function, Symbol
 from sympy.printing.pretty.pretty_symbology import pretty_symbol
 
 from ..decide.decimals import decimal
-from ..display import Formulas, aligned, equation_rows, on_paper
+from ..display import Formulas, aligned, equation_rows, equations_text
 from ..model.coordinates import (
     Coordinate,
     Direction,
@@ -295,7 +295,7 @@ def _shorter(e: Expr) -> Expr:
     return min(sympy.expand(e), e, key=lambda form: len(str(form)))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class DiscreteEquations(Formulas):
     """The discrete equations of motion for display: text in a terminal, LaTeX in a notebook.
 
@@ -375,9 +375,7 @@ class DiscreteEquations(Formulas):
         return tuple(decimal(e, self.system.typed) for e in stated)
 
     def __str__(self) -> str:
-        return "\n\n".join(map(on_paper, self._equations))
-
-    __repr__ = __str__
+        return equations_text(self._equations)
 
     def latex(self) -> str:
         """The equations as LaTeX, for a paper."""

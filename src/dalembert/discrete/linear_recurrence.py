@@ -156,8 +156,6 @@ class LinearRecurrence(Formulas):
         A, B, solution = (text(decimal(e, self.typed)) for e in (self.A, self.B, self.solution))
         return f"{q}[{k}+1] = A {q}[{k}] - B {q}[{k}-1], A = {A}, B = {B}: {self.kind}\n{q}[{k}] = {solution}"
 
-    __repr__ = __str__
-
     def latex(self) -> str:
         """The solution as LaTeX, for a paper."""
         q, k = self.first[0].name.removesuffix("_0"), self.index

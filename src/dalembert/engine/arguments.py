@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import operator
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -13,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import StartError
+from ..numbers import is_masked
 from ..waist.stepmap import StepMap
 from .emitter import Memory
 from .kernels import STATUS_WIDTH, carry_width
@@ -172,8 +172,7 @@ def _check_apart(stepmap: StepMap, memories: Sequence[Memory]) -> None:
 
 def reals(given: Any, role: str, columns: int) -> Array:
     """A table of numbers for compiled code; entries that are not real numbers are refused, not converted."""
-    masked = sys.modules.get("numpy.ma")  # NumPy loads it with the first masked array, and takes long
-    if masked and isinstance(given, masked.MaskedArray) and masked.is_masked(given):
+    if is_masked(given):
         raise StartError(f"{role}: some entries are masked. Give numbers, or leave the rows out.")
     try:
         array = np.asarray(given)

@@ -17,8 +17,8 @@ Exact = Callable[[Any, Mapping[str, float], Mapping[str, float]], dict[str, Any]
 """(times, parameters by name, start by name) -> {name of coordinate or entropy: values}."""
 
 
-@dataclass(frozen=True)
-class Example:
+@dataclass(frozen=True, repr=False)
+class Example(Shown):
     """A system with default numbers and its known properties.
 
     action, elements:  a symmetry of it, as dalembert.Symmetry(action, elements=elements) takes it; empty if none is listed
@@ -39,33 +39,15 @@ class Example:
     shown: float | None = None
     """How long its picture means something: afterwards a block has passed its pulley, say."""
 
-    def _repr_markdown_(self) -> str:
-        return _Told(self)._repr_markdown_()
-
-
-@dataclass(frozen=True, repr=False)
-class _Told(Shown):
-    """An example as a notebook shows it."""
-
-    example: Example
-
-    @property
-    def system(self) -> System:
-        """The system, whose numbers are displayed as they were typed."""
-        return self.example.system
-
     def _parts(self) -> Sequence[Part]:
-        e = self.example
-        numbers = [(s, told(v)) for s, v in (*e.parameters.items(), *e.start.items())]
-        known = [(name, expression) for name, expression in e.invariants.items()]
-        run = f"h = {e.h:g}, to t = {e.until:g}"
+        numbers = [(s, told(v)) for s, v in (*self.parameters.items(), *self.start.items())]
         return [
-            e.description,
-            *Statement(e.system)._parts(),
+            self.description,
+            *Statement(self.system)._parts(),
             Table(("", "value"), numbers),
-            run,
-            *known,
-            f"Source: {e.source}",
+            f"h = {self.h:g}, to t = {self.until:g}",
+            *self.invariants.items(),
+            f"Source: {self.source}",
         ]
 
 

@@ -15,13 +15,15 @@ they hold at every stage, and the last multiplier makes the velocity at the end 
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
+from ..discrete.stage_charts import stage_charts
 from ..discrete.state_layout import constraint_outputs, state_layout
 from ..model.coordinates import step, time
+from ..model.space import numbers, parts, slopes, to_numbers
 from ..model.system import System
-from ..symbolic import Fast, fast, gradient, substitute
+from ..symbolic import Fast, fast, substitution, total
 from ..theory.motion.lagrange import momenta
 from ..waist.layout import Layout
 from ..waist.stepmap import Block, StepMap, guarded
@@ -44,6 +46,7 @@ class PartitionedRungeKutta(Method):
     symmetric = True
     momentum = True
     constraints = True
+    groups = True
     carries = "momentum"
 
     def __init__(self, stages: int):
@@ -71,64 +74,86 @@ class PartitionedRungeKutta(Method):
 
 
 class _Stages:
-    """The equations of all stages for one system."""
+    """The equations of all stages for one system, in the chart of each factor (see `stage_charts`)."""
 
     def __init__(self, system: System, method: PartitionedRungeKutta):
         self.system, self.method, self.t = system, method, method.tableau()
-        self.lagrangian = fast(system.lagrangian)
         self.q, self.h = system.coordinates, fast(step)
         self.s, self.n, self.m = len(self.t.b), len(self.q), len(system.constraints)
         self.V = [[fast(f"{c.name}.stage{i + 1}") for c in self.q] for i in range(self.s)]
         self.multipliers = [[fast(f"multiplier.{a + 1}.stage{i + 1}") for a in range(self.m)] for i in range(self.s)]
-        self.Q = [self._moved([fast(c) for c in self.q], self.t.a[i], self.V) for i in range(self.s)]
-        self.rates = [self._rate(i) for i in range(self.s)]
-
-    def _moved(self, start: Sequence[Fast], weights: Sequence[Any], rates: Sequence[Sequence[Fast]]) -> list[Fast]:
-        """start + h sum_j weight_j rate_j."""
-        used = [(fast(w), r) for w, r in zip(weights, rates, strict=True) if w != 0]
-        return [x + self.h * sum((w * r[k] for w, r in used), start=fast(0)) for k, x in enumerate(start)]
-
-    def _at(self, i: int, expression: Any, velocity: Sequence[Fast] | None = None) -> Fast:
-        """An expression in (q, v, t) at stage i."""
-        return substitute(expression, self._place(i, self.V[i] if velocity is None else velocity))
+        self.charts = stage_charts(self.q, self.V, self.t.a, self.t.b)
+        self.places = [self._place(i, v) for i, v in enumerate(self.V)]
+        self.at = [substitution(place) for place in self.places]
+        self.p = [fast(e) for e in momenta(system)]
+        self.free = self._forces()
+        reactions = [
+            system.principle.reaction(system, row, at) for row, at in zip(self.multipliers, self.at, strict=True)
+        ]
+        self.forces = [_sum(f, r) for f, r in zip(self.free, reactions, strict=True)]
 
     def _place(self, i: int, velocity: Sequence[Fast]) -> dict[Any, Fast]:
-        places = dict(zip(self.q, self.Q[i], strict=True)) | {c.dot: velocity[k] for k, c in enumerate(self.q)}
-        return {**places, time: fast(time) + fast(self.t.c[i]) * self.h}
+        """The expression of every symbol at stage i."""
+        found: dict[Any, Fast] = {time: fast(time) + fast(self.t.c[i]) * self.h}
+        for chart, (_, rate) in zip(self.charts, parts(self.q, velocity), strict=True):
+            found |= chart.place(i, rate)
+        return found
 
-    def _rate(self, i: int) -> list[Fast]:
-        """dp/dt at stage i, reactions included."""
-        slopes = gradient(self.lagrangian, self.q)
-        rates = [self._at(i, d + fast(f)) for d, f in zip(slopes, self.system.force, strict=True)]
-        reactions = self.system.principle.reaction(self.system, self.multipliers[i], lambda e: self._at(i, e))
-        return [rate + r for rate, r in zip(rates, reactions, strict=True)]
+    def _forces(self) -> list[list[Fast]]:
+        """dL/dq + F at the stages, without reactions."""
+        L = fast(self.system.lagrangian)
+        pushed = [s + fast(f) for s, f in zip(slopes(L, self.q), self.system.force, strict=True)]
+        return [[at(f) for f in pushed] for at in self.at]
+
+    def _by_factor(self, of_factor: Callable[..., list[Fast]], *rows: Sequence[Any]) -> list[Fast]:
+        """What a function of a chart and of values of its factor gives, for all factors in turn."""
+        split = [parts(self.q, row) for row in rows]
+        return [e for k, c in enumerate(self.charts) for e in of_factor(c, *(row[k][1] for row in split))]
+
+    def _ended(self, p0: Sequence[Fast]) -> list[Fast]:
+        """The momenta at the end."""
+        return self._by_factor(lambda c, p, *f: c.ended(p, f), p0, *self.forces)
+
+    def _balance(self, p0: Sequence[Fast]) -> list[Fast]:
+        """P_i = pi0 + h sum_j A_ij G_j.
+
+        Where the last column of A is zero, the last reaction acts on p1 alone: it cancels in pi0 and is left out.
+        """
+        inner = [*self.forces[:-1], self.free[-1]] if self.m else self.forces
+        P = [[at(e) for e in self.p] for at in self.at]
+        G = [
+            self._by_factor(lambda c, p, f, i=i: c.force(i, p, f), p, f)
+            for i, (p, f) in enumerate(zip(P, inner, strict=True))
+        ]
+        s = self.s
+        first = self._by_factor(lambda c, p, *g: c.begun(p, g[:s], g[s:]), p0, *inner, *G)
+        pulled = [self._by_factor(lambda c, p, i=i: c.momentum(i, p), p) for i, p in enumerate(P)]
+        return [
+            x + self.h * total(fast(w) * g[k] for w, g in zip(self.t.A[i], G, strict=True) if w != 0) - pulled[i][k]
+            for i in range(s)
+            for k, x in enumerate(first)
+        ]
 
     def step_map(self) -> StepMap:
-        p0, p = [fast(c.momentum) for c in self.q], [fast(e) for e in momenta(self.system)]
-        equations = [
-            start - self._at(i, p[k])
-            for i in range(self.s)
-            for k, start in enumerate(self._moved(p0, self.t.A[i], self.rates))
-        ]
+        p0, held = [fast(c.momentum) for c in self.q], to_numbers(self.q)
         inner = [m.name for row in self.multipliers[:-1] for m in row]
-        held = [self._at(i, c.expression) for i in range(1, self.s) for c in self.system.constraints]
+        kept = [self.at[i](c.expression) for i in range(1, self.s) for c in self.system.constraints]
         unknowns = (*(v.name for row in self.V for v in row), *inner)
-        blocks = [Block(unknowns, (*equations, *held))]
-        q1, p1 = self.Q[-1], self._moved(p0, self.t.b, self.rates)
-        if not self.m:
-            q1 = self._moved([fast(c) for c in self.q], self.t.b, self.V)
-        else:
-            blocks.append(self._end(p, p1))
+        blocks = [Block(unknowns, tuple(map(held, (*self._balance(p0), *kept))))]
+        p1 = self._ended(p0)
+        if self.m:
+            blocks.append(self._end(p1))
         step_map = StepMap(
             name=f"{self.system.name}, {self.method!r}",
-            state=(*(c.name for c in self.q), *(c.momentum.name for c in self.q), *(m.name for m in self._before())),
+            state=(*numbers(self.q), *(c.momentum.name for c in self.q), *(m.name for m in self._before())),
             parameters=tuple(p.name for p in self.system.parameters),
             blocks=tuple(blocks),
-            update=(*q1, *p1, *self.multipliers[-1]),
+            update=(*(e for c in self.charts for e in c.numbers()), *map(held, p1), *self.multipliers[-1]),
             outputs=self._outputs(),
             layout=self._layout(),
         )
-        return guarded(step_map, self.system.expressions(), [self._place(i, v) for i, v in enumerate(self.V)])
+        places = [{k: held(e) for k, e in place.items()} for place in self.places]
+        return guarded(step_map, map(held, self.system.expressions()), places)
 
     def _layout(self) -> Layout:
         ends = [[f"{c.name}.end" for c in self.q]] if self.m else []
@@ -138,19 +163,22 @@ class _Stages:
         """The last multipliers of the step before, carried only to be recorded."""
         return [fast(f"multiplier.{a + 1}.before") for a in range(self.m)]
 
-    def _end(self, p: Sequence[Fast], p1: Sequence[Fast]) -> Block:
+    def _end(self, p1: Sequence[Fast]) -> Block:
         """The velocity at the end, admissible, and the last multiplier, which acts on p1 alone."""
-        end = [fast(f"{c.name}.end") for c in self.q]
-        last = self.s - 1
-        balance = [p1[k] - self._at(last, p[k], end) for k in range(self.n)]
-        admissible = [self._at(last, c.velocity_form(self.q), end) for c in self.system.constraints]
+        end, held = [fast(f"{c.name}.end") for c in self.q], to_numbers(self.q)
+        at = substitution(self.places[-1] | {c.dot: v for c, v in zip(self.q, end, strict=True)})
+        balance = [x - at(e) for x, e in zip(p1, self.p, strict=True)]
+        admissible = [at(c.velocity_form(self.q)) for c in self.system.constraints]
         unknowns = (*(v.name for v in end), *(m.name for m in self.multipliers[-1]))
-        return Block(unknowns, (*balance, *admissible))
+        return Block(unknowns, tuple(map(held, (*balance, *admissible))))
 
     def _outputs(self) -> dict[str, Fast]:
         """The reaction at a node: the mean of those of the steps before and after it; the constraints at the end."""
-        both = zip(self._before(), self.multipliers[0], strict=True)
+        held, both = to_numbers(self.q), zip(self._before(), self.multipliers[0], strict=True)
         means = ((before + after) / 2 for before, after in both)
         kept = {m.name: mean for m, mean in zip(self.system.multipliers, means, strict=True)}
-        last = self.s - 1
-        return kept | constraint_outputs(self._at(last, c.expression) for c in self.system.constraints)
+        return kept | constraint_outputs(held(self.at[-1](c.expression)) for c in self.system.constraints)
+
+
+def _sum(u: Sequence[Fast], v: Sequence[Fast]) -> list[Fast]:
+    return [a + b for a, b in zip(u, v, strict=True)]

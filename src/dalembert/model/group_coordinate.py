@@ -237,6 +237,13 @@ class GroupCoordinate(Factor):
         """eta with tau(eta)^2 = tau(xi): the displacement to the middle."""
         return list(map(fast, self.group.half(xi, self.retraction)))
 
+    def moved_twice(self, xi: Sequence[Fast], x: Sequence[Fast]) -> dict[Any, Fast]:
+        """The entries of g tau(xi) tau(x)."""
+        rows = self._entry_rows
+        for part in (xi, x):
+            rows = r.multiplied(rows, self.group.power_rows(fast(1), part, self.retraction))
+        return self._by_entry(rows)
+
     def moved_from_middle(self, xi: Sequence[Fast], x: Sequence[Fast]) -> dict[Any, Fast]:
         """The entries of m tau(x), where m is the middle g tau(xi)^(1/2)."""
         middle = self.group.power_rows(fast(1) / 2, xi, self.retraction)
@@ -261,6 +268,11 @@ class GroupCoordinate(Factor):
         power = self.acting.power_rows(beta, self._whole(xi), self.retraction)
         return list(map(fast, r.applied(self.acting.adjoint_rows(power), self._whole(v))))
 
+    def uncarried(self, x: Sequence[Fast], p: Sequence[Fast]) -> list[Fast]:
+        """The covector of the rates of x that gives as much as p does of the velocities in the body: dtau transposed."""
+        rows = self.acting.tangent_rows([-a for a in self._whole(x)], self.retraction)
+        return list(map(fast, r.applied(r.transposed(rows), self._whole(p))))[: len(p)]
+
     def start_shift(self, xi: Sequence[Fast], u: Sequence[Fast]) -> list[Fast]:
         """What is added to xi if the first point is moved by -u and the second stays: dtau(xi)^-1 u."""
         return list(map(fast, r.applied(self.group.tangent_inverse_rows(xi, self.retraction), u)))
@@ -273,9 +285,10 @@ class GroupCoordinate(Factor):
         return self.start_shift([-x for x in xi], u)
 
     def transport(self, xi: Sequence[Fast], p: Sequence[Fast]) -> list[Fast]:
-        """By how much the components of a covector change from the frame of g to that of g tau(xi): (Ad* - 1) p."""
-        turn, d = self.adjoint(fast(1), xi), range(len(p))
-        return [total((turn[j][k] - int(j == k)) * p[j] for j in d) for k in d]
+        """By how much a covector changes from the frame of g to that of g tau(xi): (Ad* - 1) p; all components."""
+        rows = self.acting.adjoint_rows(self.acting.power_rows(fast(1), self._whole(xi), self.retraction))
+        whole, d = self._whole(p), range(self.acting.dimension)
+        return [total((fast(rows[j][k]) - int(j == k)) * fast(whole[j]) for j in d) for k in d]
 
     # numbers
     def read(self, given: Any, role: str = "start", axis: str = "lane") -> Array:

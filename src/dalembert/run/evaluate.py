@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from ..display import Table, markdown
+from ..display import Part, Shown, Table
 from ..errors import StartError
 from ..model.bodies.assembly import system_of
 from ..model.coordinates import Coordinate, Entropy, Multiplier
@@ -21,8 +21,8 @@ from .start import resolve_start
 from .values import Array, Values, columns, parameter_values, point_map
 
 
-@dataclass(frozen=True)
-class Evaluation:
+@dataclass(frozen=True, repr=False)
+class Evaluation(Shown):
     """The values of the equations at one state.
 
     multipliers:       one per constraint; those that are part of the state as they were given
@@ -54,10 +54,8 @@ class Evaluation:
     def __str__(self) -> str:
         return "\n".join(f"{what} = {value:.12g}" for what, value in self._found().items())
 
-    def _repr_markdown_(self) -> str:
-        return markdown(
-            [Table(("symbol", "value"), [(what, f"{value:.12g}") for what, value in self._found().items()])]
-        )
+    def _parts(self) -> Sequence[Part]:
+        return [Table(("symbol", "value"), [(what, f"{value:.12g}") for what, value in self._found().items()])]
 
 
 def evaluate(system: System, *, at: Values, parameters: Values | None = None) -> Evaluation:

@@ -122,7 +122,7 @@ class Crossing:
         return {**self.positions, **moving, **self.entropies, **self.multipliers, time.name: self.time}
 
 
-class Crossings(tuple[Crossing, ...], Shown):
+class Crossings(Shown, tuple[Crossing, ...]):
     """The crossings of a run, in the order of time in each lane; a table in a terminal and in a notebook."""
 
     __slots__ = ()

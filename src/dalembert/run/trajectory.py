@@ -7,7 +7,7 @@ import warnings
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from sympy import Symbol
@@ -215,6 +215,8 @@ class Trajectory(RecordedRun):
         system = self.__dict__.get("system")  # missing while a copy is being made
         if system is not None and any(q.owner == name for q in (*system.coordinates, *system.entropies)):
             return self[name]
+        if hasattr(type(self), name):  # a property that lacks something: its own error says what
+            return cast(Array, object.__getattribute__(self, name))
         told = f"; coordinates are run.{system.coordinates[0].owner} and so on" if system is not None else ""
         raise AttributeError(f"a Trajectory has no {name!r}{told}.")
 

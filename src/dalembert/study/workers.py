@@ -6,6 +6,7 @@ most one chunk for each worker is lost when everything is killed.
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import os
 import subprocess
@@ -13,6 +14,7 @@ import sys
 import tempfile
 import warnings
 from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import wait
 from contextlib import contextmanager
 from typing import Any
 
@@ -76,7 +78,7 @@ class _Flow:
         """Until all parts have been computed and written."""
         import distributed
 
-        wait: Any = distributed.wait
+        first_of: Any = distributed.wait
         more = True
         while True:
             while more and len(self.under_way) < self._slots():
@@ -87,7 +89,7 @@ class _Flow:
             if not more and not self.under_way:
                 return
             try:
-                done = wait(list(self.under_way), timeout=LOOK, return_when="FIRST_COMPLETED").done
+                done = first_of(list(self.under_way), timeout=LOOK, return_when="FIRST_COMPLETED").done
             except TimeoutError:
                 done = set()
             for future in done:
@@ -112,12 +114,27 @@ class _Flow:
         if self.client.status not in ("running", "connecting"):
             raise OSError("the connection was closed")
 
+    def _result(self, future: Any) -> Any:
+        """What a worker computed. It may end before it has sent that, so workers are replaced while it is waited for."""
+        reading = asyncio.run_coroutine_threadsafe(
+            self.client.gather(future, asynchronous=True), self.client.loop.asyncio_loop
+        )
+        try:
+            while True:
+                wait([reading], timeout=LOOK)
+                if reading.done():
+                    return reading.result()
+                self.watch(False)
+                self._check_connected()
+        finally:
+            reading.cancel()
+
     def _take(self, future: Any) -> None:
         k, lanes = self.under_way.pop(future)
         import distributed
 
         try:
-            results, processor = future.result()
+            results, processor = self._result(future)
         except MethodError as error:
             raise MethodError(f"sweep: a worker cannot compute chunk {k}: {error}.") from None
         except (DalembertError, distributed.KilledWorker, distributed.CancelledError, OSError):

@@ -23,6 +23,10 @@ MIDDLING, SHORT = 200, 80
 """Up to so many operations an expression is factored and searched for sums of angles, which takes longer."""
 
 
+QUOTIENTS = 600
+"""Up to so many operations a sum of quotients is written as one."""
+
+
 EXPONENT = 64
 """Exponents with a larger numerator or denominator are kept out of polynomials."""
 
@@ -65,8 +69,9 @@ def read(expression: Fast, *like: Any) -> Expr:
 def tidy(expression: Any, budget: Budget | None = None) -> Expr:
     """The shortest of a few equal forms, as far as they are found in time.
 
-    These are: unchanged, multiplied out, with sin^2 + cos^2 = 1 used either way, factored, and with products of sines and
-    cosines combined into sums of angles or double angles, or exponentials and logarithms simplified.
+    These are: unchanged, multiplied out, with sin^2 + cos^2 = 1 used either way, as one quotient in lowest terms, factored,
+    and with products of sines and cosines combined into sums of angles or double angles, or exponentials and logarithms
+    simplified.
     """
     given = sympy.sympify(expression)
     if not 2 <= given.count_ops() <= LONG:
@@ -95,15 +100,25 @@ def _tidied(given: Expr, budget: Budget) -> Expr:
     if waves:
         spread += form(lambda e: pythagoras(e, cos, sin), spread[0], LONG)
         spread += form(lambda e: pythagoras(e, sin, cos), spread[0], LONG)
+    if any(p.base.is_Add and p.exp.could_extract_minus_sign() for p in given.atoms(sympy.Pow)):
+        spread += form(_one_quotient, given, QUOTIENTS)
     # Common factors appear only once everything is multiplied out.
     factored = form(sympy.factor, min(spread, key=_length), MIDDLING)
     best = min((given, *spread, *factored), key=_length)
     if waves:
+        factored += form(_short_sums, best, MIDDLING)
+        best = min((best, *factored), key=_length)
         factored += form(sympy.trigsimp if given.has(sympy.tan) else TR10i, best, SHORT)
         factored += form(_double_angles, min((best, *factored), key=_length), SHORT)
     elif given.has(sympy.exp, sympy.log):
         factored += form(sympy.simplify, best, MIDDLING)
     return shortest(given, *spread, *factored)
+
+
+def _one_quotient(e: Expr) -> Expr:
+    """A sum of quotients as one, in lowest terms: what multiplying out does not find where denominators are sums."""
+    numerator, denominator = sympy.cancel(e).as_numer_denom()
+    return sympy.factor_terms(numerator) / sympy.factor(denominator)
 
 
 def simplified(expression: Any, budget: Budget | None = None) -> Expr:
@@ -173,6 +188,16 @@ def pythagoras(e: Expr, gone: Any, kept: Any) -> Expr:
         return base**power
 
     return sympy.expand(e.replace(sympy.Pow, squares))
+
+
+def _short_sums(e: Expr) -> Expr:
+    """Each sum within an expression in the shortest of its forms with sin^2 + cos^2 = 1."""
+
+    def short(*terms: Expr) -> Expr:
+        whole = sympy.Add(*terms)
+        return min((whole, pythagoras(whole, cos, sin), pythagoras(whole, sin, cos)), key=_length)
+
+    return e.replace(sympy.Add, short)
 
 
 def _double_angles(e: Expr) -> Expr:

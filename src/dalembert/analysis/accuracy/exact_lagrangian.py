@@ -71,7 +71,7 @@ class ExactStep:
     __repr__ = __str__
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class ExactLagrangian(Formulas):
     """The exact discrete Lagrangian of a system.
 
@@ -97,8 +97,6 @@ class ExactLagrangian(Formulas):
     def __str__(self) -> str:
         found = "by the boundary value problem: .solve(at, h=...)" if self.expression is None else str(self.expression)
         return f"{self.system.name}: exact discrete Lagrangian\n  {found}\n  because {self.reason}"
-
-    __repr__ = __str__
 
     def latex(self) -> str:
         """The formula as LaTeX, for a paper."""

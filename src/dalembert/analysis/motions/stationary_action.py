@@ -148,7 +148,7 @@ def path_of(given: Any, system: System | None, parameters: Values | None) -> Pat
     return Path(system, times, positions, columns(values, [p.name for p in system.parameters], None))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Stationarity(Shown):
     """The derivative of the discretised action for decreasing spacing of the records of a path.
 
@@ -248,7 +248,7 @@ def _weak(whole: Path, delta: Array) -> float:
     return best / max(size, 1e-300)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class WeakForm(Shown):
     """The generalised principle: the weak form for displacements along each coordinate, in and out of the kernel.
 

@@ -40,7 +40,7 @@ from .series_coefficients import OneStep, clean, lettered, same, with_numbers
 from .step_series import Row, Series, Taylor, expanded, step_series
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class ModifiedEquation(Formulas):
     """The modified equation of a method, truncated after h^order: text in a terminal, LaTeX in a notebook.
 
@@ -89,14 +89,12 @@ class ModifiedEquation(Formulas):
         rows = [(f"d{name}/dt", [f[i] for f in self.fields]) for i, name in enumerate(names)]
         return "\n".join([title, *(f"  {left} = {_told(terms, self._read)}" for left, terms in rows)])
 
-    __repr__ = __str__
-
     def latex(self) -> str:
         """The rates as LaTeX, for a paper."""
         return aligned([(rf"\dot{{{sympy.latex(s)}}}", sympy.latex(rate)) for s, rate in self.rates.items()])
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class ModifiedHamiltonian(Formulas):
     """The modified Hamiltonian H + h H_2 + h^2 H_3 + ... of a symplectic method, truncated after h^order.
 
@@ -127,8 +125,6 @@ class ModifiedHamiltonian(Formulas):
         e = self.equation
         title = f"{e.system.name}, {e.method}: modified Hamiltonian up to h^{e.order}"
         return f"{title}\n  H = {_told(list(self.series), e._read)}"
-
-    __repr__ = __str__
 
     def latex(self) -> str:
         """The Hamiltonian as LaTeX, for a paper."""

@@ -47,7 +47,7 @@ def function_of(basis: Basis, given: Any, role: str) -> Expr:
     return checks.symbols(checks.expression(given, role), set(basis), role)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class VectorField(Shown):
     """A vector field; `X(f)` is the derivative of f along it.
 

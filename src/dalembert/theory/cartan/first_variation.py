@@ -37,7 +37,7 @@ SHARES = (1e-2, 5e-3)
 """Sizes of the deformations from which the slope of the action is extrapolated."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class FirstVariation(Shown):
     """The parts of the first variation; see the module.
 

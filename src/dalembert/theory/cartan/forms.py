@@ -20,7 +20,7 @@ from .fields import Basis, VectorField, function_of, same_basis, short
 Indices = tuple[int, ...]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Form(Shown):
     """A differential form.
 

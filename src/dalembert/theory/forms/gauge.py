@@ -22,7 +22,7 @@ from ..conserved.primitive import primitive, rate_form
 from ..constraints.integrability import curl
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Gauge(Shown):
     """Whether two Lagrangians give the same equations because they differ by dF/dt, and F(q, t); see `gauge_function`."""
 

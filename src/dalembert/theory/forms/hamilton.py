@@ -159,7 +159,7 @@ def _inverts(candidate: Sequence[Expr], slopes: Sequence[Expr], u: Sequence[Symb
 # the form of one system
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class HamiltonianForm(Shown):
     """Hamilton's equations of a system; see `hamilton`.
 

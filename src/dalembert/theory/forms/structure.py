@@ -65,7 +65,7 @@ def _readable(expression: Fast, q: Sequence[Coordinate], source: Expr) -> Expr:
 # the structure of one system
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Structure(Shown):
     """T2, T1, T0, mass matrix, Christoffel symbols, gyroscopic terms and what follows from them; see `structure`."""
 

@@ -35,7 +35,7 @@ from ..motion.lagrange import euler_lagrange, total_derivative
 # other coordinates
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Transformation(Shown):
     """A system in other coordinates; see `change_coordinates`.
 

@@ -37,7 +37,7 @@ SECONDS = 20.0
 """Seconds that finding the coordinates may take."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class DarbouxCoordinates(Shown):
     """Canonical coordinates of equations of first order.
 

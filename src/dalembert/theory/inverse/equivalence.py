@@ -17,7 +17,7 @@ from ..algebra import linear_solution, read, tidy
 from .given_equations import GivenEquations, given_equations
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Equivalence(Shown):
     """Whether equations G are others F times a matrix.
 

@@ -24,7 +24,7 @@ LONG = 300
 """Common factors are cancelled in entries of the multiplier of up to so many operations."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class InverseResult(Shown):
     """Whether equations are those of a Lagrangian.
 

@@ -23,7 +23,7 @@ from .along_motion import determinant, generic_points
 from .given_equations import coordinate_list, given_equations
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Metric(Shown):
     """G = d2L0/dv dv as a metric.
 

@@ -29,7 +29,7 @@ from .search_progress import Search
 from .variational_forms import jet_rate
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class NormalForm(Shown):
     """F_k = E_k(lagrangian) + phi_k."""
 

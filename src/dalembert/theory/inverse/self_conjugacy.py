@@ -45,7 +45,7 @@ class Condition:
     value: float | None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Helmholtz(Shown):
     """Which conditions of self-conjugacy given equations satisfy."""
 

@@ -43,7 +43,7 @@ class Factor:
     reason: str
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Degeneracy(Shown):
     """The determinant of a mass matrix and its zeros, and whether the matrix is positive definite elsewhere.
 

@@ -15,7 +15,7 @@ from sympy import Eq, Expr
 
 from ...decide.budget import Budget
 from ...decide.decimals import decimal, quotient
-from ...display import Formulas, aligned, equation_rows, on_paper
+from ...display import Formulas, aligned, equation_rows, equations_text
 from ...errors import ModelError
 from ...model.coordinates import Coordinate, time
 from ...model.space import frame, position_symbols
@@ -179,7 +179,7 @@ def linear_motion(system: System) -> LinearMotion:
     return LinearMotion(system)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Equations(Formulas):
     """The equations of motion of a system for display: text in a terminal, LaTeX in a notebook.
 
@@ -297,9 +297,7 @@ class Equations(Formulas):
         return (*self.lagrange, *self.entropy, *self.constraints)
 
     def __str__(self) -> str:
-        return "\n\n".join(map(on_paper, self._stated))
-
-    __repr__ = __str__
+        return equations_text(self._stated)
 
     def latex(self) -> str:
         """The equations and the constraints as LaTeX, for a paper."""

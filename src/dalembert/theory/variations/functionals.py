@@ -35,7 +35,7 @@ Array = Any
 """A NumPy array; NumPy is imported when there are numbers to compute."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class FirstIntegral(Shown):
     """A quantity constant along every extremal, and why."""
 
