@@ -21,12 +21,10 @@ from ..numbers import whole
 from .events import Event
 from .options import Options
 from .progress import Progress
-from .same_run import counted, differences, goes_on, last_node
-from .save_and_load import checked_target, load
+from .same_run import counted, differences, goes_on, last_node, steps_to_a_record
+from .save_and_load import FileFormat, load, target_of
 from .storage import can_be_saved
-from .streamed import streamed
 from .trajectory import Trajectory
-from .zarr_run import SUFFIX
 
 Piece = Callable[[Any, Options], Trajectory]
 """Computes a run from a start, with lanes that fail left as they are."""
@@ -37,6 +35,7 @@ class Checkpoint:
     """The file of a long run, and how many steps lie between two states of it."""
 
     path: Path
+    format: FileFormat
     steps: int
 
 
@@ -52,7 +51,7 @@ def checkpoint_of(path: Any, steps: Any, method: Method | None, events: Sequence
     whole(steps, "checkpoint_every", MethodError, least=1, expected=every)
     if method is not None and method.adaptive:
         raise MethodError(
-            f"checkpoint: {method!r} chooses its own steps, so it is not continued bit for bit. Use a method with a fixed "
+            f"checkpoint: {method!r} {method.steps_told}, so it is not continued bit for bit. Use a method with a fixed "
             f"step, such as DormandPrince8()."
         )
     if not can_be_saved(method):
@@ -60,22 +59,24 @@ def checkpoint_of(path: Any, steps: Any, method: Method | None, events: Sequence
             f"checkpoint: {method!r} is a method of your own, and a file cannot hold it. Run it in pieces instead: "
             f"run = simulate(..., start=run), and keep each piece."
         )
-    target = checked_target(path)
-    if target.suffix == SUFFIX and events:
+    target, chosen = target_of(path, to_load=True)
+    if chosen.stream is not None and events:
         raise MethodError(
             f"checkpoint: {target} holds no events, whose number is not known before. Write checkpoint='{target.stem}.nc'."
         )
-    return Checkpoint(target, int(steps))
+    return Checkpoint(target, chosen, int(steps))
 
 
 def in_pieces(piece: Piece, start: Any, asked: Options, kept: Checkpoint) -> Trajectory:
-    """The whole run, from its start or from where its file says that it has come; of a Zarr folder its last part."""
-    if kept.path.suffix == SUFFIX:
-        return streamed(piece, start, asked, kept.path, kept.steps)
+    """The whole run, from its start or from where its file says that it has come; the last part of one in a folder."""
+    if kept.format.stream is not None:
+        return kept.format.stream(piece, start, asked, kept.path, kept.steps)
     first = piece(start, replace(asked, until=None, steps=0, progress=False))
     whole = asked.extent(first.t0, first.begin)
     asked, first, end = replace(asked, every=whole.every), replace(first, every=whole.every), whole.end
-    run = _resumed(kept.path, first, end)
+    steps = min(steps_to_a_record(first), end - first.begin)
+    begun = piece(start, replace(asked, until=None, steps=steps, progress=False)) if steps else first
+    run = _resumed(kept.path, first, begun, end)
     with Progress(asked.progress, end - first.begin) as shown:
         while (at := last_node(run)) < end and goes_on(run):
             done = at - first.begin
@@ -107,13 +108,16 @@ def _padded(run: Trajectory, extent: Extent, path: Path) -> Trajectory:
     return padded
 
 
-def _resumed(path: Path, first: Trajectory, end: int) -> Trajectory:
-    """The run in the file, if it is an earlier part of this one; without a file its start."""
+def _resumed(path: Path, first: Trajectory, begun: Trajectory, end: int) -> Trajectory:
+    """The run in the file, if it is an earlier part of this one; without a file its start.
+
+    `begun` goes up to its first record, with which that of the file is compared; a file without records is begun anew.
+    """
     if not path.exists():
         first.save(path)
         return first
     found = load(path)
-    if changed := differences(found, first):
+    if changed := differences(found, begun):
         raise StartError(
             f"checkpoint: {path} holds another run: its {', '.join(changed)} differ. Give another file, or delete this one "
             f"to begin again."
@@ -123,7 +127,7 @@ def _resumed(path: Path, first: Trajectory, end: int) -> Trajectory:
             f"checkpoint: {path} has reached t = {found.t0 + found.h * last_node(found):g}, later than asked for. Read it "
             f"with load, or give another file."
         )
-    return found
+    return found if len(found.time) else first
 
 
 def joined(first: Trajectory, second: Trajectory) -> Trajectory:

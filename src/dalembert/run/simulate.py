@@ -18,7 +18,7 @@ from ..engine.kernels import STATUS_WIDTH, carry_width, motion_width
 from ..engine.machine import CPU, Stepper
 from ..engine.run_options import EXACT, Search
 from ..engine.status import Status
-from ..errors import MethodError, StartError
+from ..errors import MethodError, StartError, told
 from ..methods.base import Method
 from ..methods.own_time import OwnTimeMethod
 from ..methods.reference import Reference
@@ -92,10 +92,10 @@ def simulate(
     strict:     raise SimulationError if a lane ends early; the error carries the trajectory. False returns it.
     device:     "cpu", all cores, and in long runs several lanes at once in the vector registers; "simd", always in vectors,
                 with the same bits; or "cuda", all GPUs of this computer, one thread for each lane
-    checkpoint: a file "run.nc" that has the whole run every `checkpoint_every` steps; if the process is killed at any moment,
-                the same call goes on from there, and the motion is bitwise that of a run without interruption. Or a folder
-                "run.zarr", to which records are written as they come, so that a run of any length needs no memory: what is
-                returned is its last part, and `load` or xarray read the whole
+    checkpoint: a file "run.nc" that has the whole run, written anew every `checkpoint_every` steps; if the process is killed
+                at any moment, the same call goes on from there, and the motion is bitwise that of a run without
+                interruption. Or a folder "run.zarr", to which records are written as they come, so that a run of any length
+                needs no memory: what is returned is its last part, and `load` or xarray read the whole
 
     Arrays in `start` or `parameters` make lanes: one motion for each entry. A discrete system is its own method. A reduced
     system starts from its own variables or from a state of the system that was reduced; a reduced discrete system likewise.
@@ -172,7 +172,9 @@ def _check_method(system: Any, method: Any) -> None:
             )
         return
     if not isinstance(system, System):
-        raise MethodError(f"simulate: got {system!r} ({type(system).__name__}). Expected a System or a DiscreteSystem.")
+        raise MethodError(
+            f"simulate: got {told(system)} ({type(system).__name__}). Expected a System or a DiscreteSystem."
+        )
     if isinstance(method, type) and issubclass(method, Method):
         raise MethodError(f"simulate: {method.__name__} is a class. Write {method.__name__}(), with parentheses.")
     if isinstance(method, Method) and not hasattr(method, "order"):
@@ -194,7 +196,7 @@ def _search(asked: Options, method: Method | None, default: Search = EXACT) -> S
 
 def _start(system: System | DiscreteSystem, given: Any, values: dict[str, Array]) -> Start:
     if not hasattr(given, "items"):
-        raise StartError(f"start: got {given!r}. Expected {{coordinate: number, ...}} or an earlier run.")
+        raise StartError(f"start: got {told(given)}. Expected {{coordinate: number, ...}} or an earlier run.")
     if (stated := system.continuous) is not None:
         count = lanes(values)
         rows = columns(values, [p.name for p in stated.parameters], count)
