@@ -36,7 +36,7 @@ from ...numbers import real
 from ...symbolic import Fast, fast, free_names, gradient, jacobian, magnitude, number, slow
 from ..motion.lagrange import euler_lagrange, linear_motion, mass_matrix, multipliers, reaction
 from .matrices import determinant, is_zero, kernel, least_squares_multipliers, neat, part, pivots
-from .steady import refuse_unsteady, without_remainders, without_rounding
+from .steady import refuse_unsteady, without_rounding
 
 
 def steady_balance(system: System) -> list[Fast]:
@@ -245,7 +245,6 @@ def linearise(system: System, *, about: Any, parameters: Mapping[Any, Any] | Non
     if computed:
         matrices = {name: a.applyfunc(_near) for name, a in matrices.items()}
         matrices |= {name: matrices[name].applyfunc(_settled) for name in ("residual", "constraints")}
-        matrices["balance"] = without_remainders(system, expressions, matrices, at)
     reactions = _multipliers(system, matrices, at)
     put = dict(zip(multipliers(system), reactions, strict=True))
     matrices = {k: a.xreplace(put).applyfunc(neat) for k, a in matrices.items()}
