@@ -16,7 +16,7 @@ from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from fractions import Fraction
 from hashlib import sha256
-from math import frexp, isfinite, nan
+from math import frexp, isfinite
 from typing import Any, NamedTuple
 
 from ..errors import ModelError
@@ -26,9 +26,6 @@ from ..waist.stepmap import rest_of, split_by_step
 from .denominators import divides, is_e, is_half, is_negative, shared_denominators
 
 RUN, STEP, ITERATION = 0, 1, 2
-
-NO_VALUE = {"ComplexInfinity", "NaN"}
-"""Kinds of constants like 1/0: as doubles they are not numbers."""
 
 FUNCTIONS = {
     "sin": "sin", "cos": "cos", "tan": "tan", "asin": "asin", "acos": "acos", "atan": "atan", "atan2": "atan2",
@@ -200,7 +197,11 @@ class Builder:
         if e.is_Symbol:
             return self.put("input", e.name)
         if e.is_number and not e.is_Add and not e.is_Mul and not e.is_Pow:
-            return self.constant(nan if kind in NO_VALUE else float(e))
+            if kind == "ComplexInfinity":
+                raise ModelError(
+                    "an expression of the equations has no value: it divides by zero, whatever the coordinates are."
+                )
+            return self.constant(float(e))
         if e.is_Add:
             return self._sum(e)
         if e.is_Mul:

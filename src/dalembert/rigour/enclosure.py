@@ -6,7 +6,6 @@ inside; and the box is marked (`Marks`), because the function is not defined on 
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from functools import reduce
 from typing import Any, NamedTuple
@@ -14,7 +13,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..engine.lower import RUN, Tape, tape
-from ..errors import ModelError
 from ..symbolic import Fast, fast, free_names, substitute
 from .interval import INCREASING, OPEN, Array, Interval, square, tangent, wave, whole_power, wide
 
@@ -58,10 +56,6 @@ class Enclosure:
         }
         plain = [substitute(e, whole) for e in expressions] if whole else expressions
         self.tape: Tape = tape(plain, dict.fromkeys((*variables, *constants), RUN))
-        if any(o.op == "const" and math.isnan(o.args[0]) for o in self.tape.operations):
-            raise ModelError(
-                "an expression of the equations has no value: it divides by zero, whatever the coordinates are."
-            )
 
     def __call__(self, boxes: Sequence[Interval]) -> tuple[list[Interval], Marks]:
         """`boxes` has one interval (an array over all boxes) per variable."""
