@@ -170,7 +170,7 @@ def _check_files(save: Path | None, plot: Path | None, report: Path | None, lang
     if save is not None:
         from .run import save_and_load
 
-        save_and_load.checked_target(save)
+        save_and_load.target_of(save)
     if plot is not None:
         from .draw.figure_style import checked_target
 

@@ -22,11 +22,9 @@ from .events import Event
 from .options import Options
 from .progress import Progress
 from .same_run import counted, differences, goes_on, last_node
-from .save_and_load import checked_target, load
+from .save_and_load import FileFormat, load, target_of
 from .storage import can_be_saved
-from .streamed import streamed
 from .trajectory import Trajectory
-from .zarr_run import SUFFIX
 
 Piece = Callable[[Any, Options], Trajectory]
 """Computes a run from a start, with lanes that fail left as they are."""
@@ -37,6 +35,7 @@ class Checkpoint:
     """The file of a long run, and how many steps lie between two states of it."""
 
     path: Path
+    format: FileFormat
     steps: int
 
 
@@ -60,18 +59,18 @@ def checkpoint_of(path: Any, steps: Any, method: Method | None, events: Sequence
             f"checkpoint: {method!r} is a method of your own, and a file cannot hold it. Run it in pieces instead: "
             f"run = simulate(..., start=run), and keep each piece."
         )
-    target = checked_target(path)
-    if target.suffix == SUFFIX and events:
+    target, chosen = target_of(path, to_load=True)
+    if chosen.stream is not None and events:
         raise MethodError(
             f"checkpoint: {target} holds no events, whose number is not known before. Write checkpoint='{target.stem}.nc'."
         )
-    return Checkpoint(target, int(steps))
+    return Checkpoint(target, chosen, int(steps))
 
 
 def in_pieces(piece: Piece, start: Any, asked: Options, kept: Checkpoint) -> Trajectory:
-    """The whole run, from its start or from where its file says that it has come; of a Zarr folder its last part."""
-    if kept.path.suffix == SUFFIX:
-        return streamed(piece, start, asked, kept.path, kept.steps)
+    """The whole run, from its start or from where its file says that it has come; the last part of one in a folder."""
+    if kept.format.stream is not None:
+        return kept.format.stream(piece, start, asked, kept.path, kept.steps)
     first = piece(start, replace(asked, until=None, steps=0, progress=False))
     whole = asked.extent(first.t0, first.begin)
     asked, first, end = replace(asked, every=whole.every), replace(first, every=whole.every), whole.end

@@ -12,11 +12,11 @@ import json
 import math
 import re
 import sys
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import fields
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 
@@ -34,6 +34,7 @@ from ..model.system import System
 from ..waist.stepmap import TIME
 from . import memory
 from .events import Crossing
+from .file_source import Source
 from .netcdf import Attribute, File
 from .options import LOOSEST
 from .trajectory import Trajectory
@@ -87,11 +88,11 @@ def checksum(attributes: Mapping[str, Any], arrays: Mapping[str, Array]) -> str:
     return digest.hexdigest()
 
 
-def read(path: Path) -> Trajectory:
-    """The run in a file."""
+def read(path: Path, source: Callable[[BinaryIO], Source] = File) -> Trajectory:
+    """The run in a file; `source` reads its format."""
     try:
         with path.open("rb") as opened:
-            return _run(File(opened))
+            return _run(source(opened))
     except _NewerFormatError as error:
         raise StartError(f"load: {path} {error}") from None
     except Exception as error:  # any error that a damaged file causes
@@ -108,7 +109,7 @@ def _ended(sentence: str) -> str:
     return short if short.endswith(".") else f"{short}."
 
 
-def _run(file: File) -> Trajectory:
+def _run(file: Source) -> Trajectory:
     given = _plain(file.attributes)
     version = _whole(given, "format", 1) if "format" in given else 1
     if version > FORMAT:
@@ -185,7 +186,7 @@ def _json(given: Mapping[str, Any], name: str, kind: type, longest: int = TEXT) 
 
 
 # arrays
-def _arrays(file: File, width: int) -> dict[str, Array]:
+def _arrays(file: Source, width: int) -> dict[str, Array]:
     """All arrays that are read, by their names in the file; `status` only if no coordinate has that name.
 
     Empty arrays are not in a file: a run of fewer steps than `every` may have no records.

@@ -5,11 +5,13 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
 
 from ..errors import ModelError
+from .replaced_file import replacing
 from .values import Array
 
 if TYPE_CHECKING:
@@ -47,6 +49,13 @@ def to_pandas(run: Trajectory) -> pandas.DataFrame:
         ) from None
     given: Any = table(run)
     return pandas.DataFrame(given).set_index("time" if run.lanes is None else ["lane", "time"])
+
+
+def save_table(run: Trajectory, target: Path) -> Path:
+    """Write the table as a file."""
+    with replacing(target) as file:
+        write_csv(file, run)
+    return target
 
 
 def write_csv(file: BinaryIO, run: Trajectory) -> None:

@@ -145,15 +145,21 @@ def can_be_saved(method: Method | None) -> bool:
 
 def save_netcdf(run: Trajectory, target: Path) -> Path:
     """Write a NetCDF file atomically, so that an earlier file of the name is never lost."""
-    model_text(run.system)
-    variables = _variables(run.dataset)
-    # Whole numbers as text, since the file has no 64-bit integers.
-    given = {**run.dataset.attrs, "format": FORMAT}
-    attributes = {k: str(v) if isinstance(v, int) else v for k, v in given.items()}
-    attributes["checksum"] = checksum(attributes, {name: v.data for name, v in variables.items()})
+    attributes, variables = contents(run)
     with replacing(target) as file:
         netcdf.write(file, attributes, variables)
     return target
+
+
+def contents(run: Trajectory) -> tuple[dict[str, Any], dict[str, netcdf.Variable]]:
+    """What a file of a run holds, in any format: attributes and arrays, as `run_file.read` takes them."""
+    model_text(run.system)
+    variables = _variables(run.dataset)
+    # Whole numbers as text, since a NetCDF file has no 64-bit integers.
+    given = {**run.dataset.attrs, "format": FORMAT}
+    attributes = {k: str(v) if isinstance(v, int) else v for k, v in given.items()}
+    attributes["checksum"] = checksum(attributes, {name: v.data for name, v in variables.items()})
+    return attributes, variables
 
 
 def _variables(dataset: xarray.Dataset) -> dict[str, netcdf.Variable]:
