@@ -100,7 +100,7 @@ def governor() -> Motion:
 def here(motion: Motion, rtol: float) -> Callable[[], tuple[float, np.ndarray, float]]:
     """Seconds of the call, the state at the end, and seconds in the compiled loop alone."""
     names = [*motion.system.coordinates, *motion.system.velocities]
-    loop = stepper_of(motion.system, False)
+    loop = stepper_of(motion.system, False, True)
     times, nothing = np.array([0.0, motion.span]), np.zeros((1, 0))
 
     def go() -> tuple[float, np.ndarray, float]:

@@ -78,6 +78,8 @@ def told(given: Any, most: int = 120) -> str:
     except (ValueError, RecursionError, MemoryError):  # Python prints no integer of more than 4300 digits
         size = f" of {given.bit_length()} bits" if isinstance(given, int) else ""
         return f"<{type(given).__name__}{size}>"
+    if hasattr(given, "_parts"):  # a result, whose display has many lines
+        return f"<{type(given).__name__}: {text.splitlines()[0][:most]}>"
     return text if len(text) <= most else f"{text[:most]}... ({len(text)} characters)"
 
 

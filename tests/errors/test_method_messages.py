@@ -143,7 +143,7 @@ class Forgetful(da.VariationalMethod):
     (
         "another solver",
         lambda: da.Reference(solver="RK45"),
-        "Reference(solver='RK45'): the solvers are 'DOP853' and, for stiff systems, 'Radau'.",
+        "Reference(solver='RK45'): the solvers are 'Taylor', 'DOP853' and, for stiff systems, 'Radau'.",
     ),
 )
 def test_methods(call, message):

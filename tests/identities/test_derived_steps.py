@@ -17,7 +17,7 @@ from dalembert.engine.run_options import Extent
 from dalembert.engine.status import Status
 from dalembert.engine.tangent import tangents
 from dalembert.run.plan import seed
-from dalembert.symbolic import fast
+from dalembert.symbolic import fast, free_names
 from dalembert.waist.derived_steps import backward, composed, tangent_names, variational
 from dalembert.waist.matrix_block import MatrixBlock
 from dalembert.waist.stepmap import Block, StepMap, guarded
@@ -219,6 +219,14 @@ def test_written_out_or_as_substeps_it_is_the_same_motion(method):
     np.testing.assert_allclose(a[0], b[0], rtol=1e-13)
     np.testing.assert_allclose(a[1], b[1], rtol=1e-12, atol=1e-13)
     assert set(written.outputs) == set(loop.outputs)
+
+
+def test_outputs_of_a_composition_are_those_of_its_first_step():
+    case = systems.forced()
+    one, other = da.Midpoint().step_map(case.system), da.Midpoint().step_map(case.system)
+    value = {"seen": fast(one.unknowns[0])}
+    both = composed("both", [replace(one, outputs=value), replace(other, outputs=value)], [0.5, 0.5])
+    assert free_names(both.outputs.values()) == {both.blocks[0].unknowns[0]}
 
 
 def test_steps_of_different_states_are_not_composed():

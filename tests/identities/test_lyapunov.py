@@ -59,7 +59,8 @@ def test_a_chaotic_motion_against_variational_equations(monkeypatch):
         turned = np.concatenate([tangent[2:], hessian @ tangent[:2]])
         return np.concatenate([z[2:4], [-a - 2 * a * b, -b - a**2 + b**2], turned.ravel()])
 
-    monkeypatch.setattr(lyapunov, "_scales", lambda tangents, parts: np.ones(tangents.shape[::3]))  # measured as below
+    ones = lambda tangents, *_: np.ones(tangents.shape[::3])  # noqa: E731
+    monkeypatch.setattr(lyapunov, "phase_scales", ones)  # measured as below
     found = da.lyapunov(star(1 / 6, -0.1, until=60.0))
     state = np.array([0, -0.1, np.sqrt(1 / 3 - 0.01 - 0.002 / 3), 0])
     basis, growth = np.eye(4)[:, [0, 1, 3, 2]], []

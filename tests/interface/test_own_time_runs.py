@@ -194,3 +194,11 @@ def test_burrau():
     assert pair[-20:].max() < 1.5 < light[-20:].min()
     control = da.simulate(bodies, da.StormerVerlet(), h=0.002, until=17, start=start)
     assert np.abs(control.energy / control.energy[0] - 1).max() > 0.1
+
+
+def test_a_step_that_ends_where_s_is_not_positive_is_not_made():
+    free = da.System("free", [x], kinetic=x.dot**2 / 2)
+    given = {"start": {x: 1.0, x.dot: -1.0}, "steps": 1, "strict": False}
+    ends = [da.simulate(free, da.Sundman(x), h=h, **given) for h in (3.0, 0.5)]
+    assert [run.status for run in ends] == [da.Status.LEFT_DOMAIN, da.Status.CONVERGED]
+    assert ends[1].x[-1] > 0

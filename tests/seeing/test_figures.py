@@ -264,3 +264,70 @@ def test_branches_of_equilibria_are_zeros_of_the_force():
             at = da.evaluate(e.system, at={q: place, q.dot: 0}, parameters=rest | {speed: value})
             assert abs(at.accelerations[q]) < 1e-6
     assert found >= 5
+
+
+def covering(figure):
+    """What of a figure lies on something else, or outside: legends, titles and the areas of data."""
+    figure.draw_without_rendering()
+    frame, pen = figure.bbox, figure.canvas.get_renderer()
+    boxes = {}
+    for k, axes in enumerate(figure.axes):
+        boxes[f"data {k}"] = axes.get_window_extent(pen)
+        for place in ("left", "center"):
+            if axes.get_title(loc=place):
+                title = axes.title if place == "center" else axes._left_title
+                boxes[f"title {k}"] = title.get_window_extent(pen)
+        if axes.get_legend() is not None:
+            boxes[f"legend {k}"] = axes.get_legend().get_window_extent(pen)
+    found = [
+        n for n, b in boxes.items() if b.x0 < frame.x0 - 2 or b.x1 > frame.x1 + 2 or b.y0 < -2 or b.y1 > frame.y1 + 2
+    ]
+    names = list(boxes)
+    for i, a in enumerate(names):
+        for b in names[i + 1 :]:
+            first, second = boxes[a], boxes[b]
+            wide = min(first.x1, second.x1) - max(first.x0, second.x0)
+            high = min(first.y1, second.y1) - max(first.y0, second.y0)
+            if min(wide, high) > 2:
+                found.append(f"{a} on {b}")
+    return found, boxes
+
+
+@pytest.mark.parametrize("width", ["column", "page", "screen"])
+def test_legends_and_titles_cover_nothing(disk, gas, width):
+    figures = [disk.plot(width=width), disk.plot("reactions", width=width), disk.plot("constraints", width=width),
+               gas.plot(["power", "work", "laws", "temperatures"], width=width), gas.plot("power", width=width)]  # fmt: skip
+    for figure in figures:
+        found, boxes = covering(figure)
+        assert found == []
+        data = [b for name, b in boxes.items() if name.startswith("data")]
+        assert min(b.width for b in data) > 0.2 * figure.bbox.width and min(b.height for b in data) > 60
+    inside = disk.plot("coordinates", width=width)
+    inside.axes[0].legend(loc="upper left")
+    assert covering(inside)[0] != []  # the control
+
+
+def test_very_long_curves_are_pictures_in_vector_figures(turning, tmp_path):
+    long = da.simulate(
+        PENDULUM, da.Midpoint(), h=0.005, steps=100_000, start={theta: 0, theta.dot: 7}, parameters=NUMBERS
+    )
+    long.plot(["coordinates", "velocities"], tmp_path / "long.svg")
+    turning.plot(["coordinates", "velocities"], tmp_path / "short.svg")
+    assert (tmp_path / "long.svg").stat().st_size < 1e6
+    assert "<image" in (tmp_path / "long.svg").read_text()
+    assert "<image" not in (tmp_path / "short.svg").read_text()
+
+
+def test_what_is_left_out_is_told():
+    q = da.coordinates(" ".join(f"x{k}" for k in range(20)))
+    chain = da.System("chain", q, kinetic=sum(c.dot**2 for c in q) / 2)
+    run = da.simulate(chain, da.Midpoint(), h=0.1, steps=3, start={s: 1.0 for c in q for s in (c, c.dot)})
+    assert run.plot("coordinates").axes[0].get_title(loc="left") == "coordinates, 8 of 20"
+
+
+def test_a_figure_that_cannot_be_written_says_so(turning, tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(da.StartError, match=r"^plot: .*file/a\.png cannot be written: "):
+        turning.plot("energy", tmp_path / "file" / "a.png")
+    with pytest.raises(da.StartError, match=r"^plot: .*a\.txt has no known suffix\. Known are .*\.pdf, .*\.svg"):
+        turning.plot("energy", tmp_path / "a.txt")

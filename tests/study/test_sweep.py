@@ -390,9 +390,9 @@ def test_a_reduced_system_is_refused_in_words(tmp_path):
     free = da.System("free", [x, y], lagrangian=(x.dot**2 + y.dot**2) / 2 - k * y**2)
     shift = da.Symmetry({x: x + a, y: y}, elements=[a])
     case = {"h": 0.1, "steps": 3, "vary": {k: [1]}, "store": tmp_path / "a.zarr", "workers": 0}
-    with pytest.raises(da.MethodError, match=r"(?s)sweep: got .* compute the lanes with simulate"):
+    with pytest.raises(da.MethodError, match=r"(?s)sweep: got .* give its \.motion"):
         da.sweep(da.reduce(free, shift), da.Midpoint(), **case)
-    with pytest.raises(da.DalembertError, match=r"compute the lanes with simulate"):
+    with pytest.raises(da.DalembertError, match=r"give its \.system"):
         da.sweep(da.reduce(da.discretise(free, da.midpoint_map), shift), **case)
 
 

@@ -23,7 +23,7 @@ from ..decide import balls
 from ..decide.balls import Ball, Point
 from ..decide.elimination import rank
 from ..display import Part, Shown, Table
-from ..errors import ModelError
+from ..errors import ModelError, told
 from ..model import checks
 from ..model.coordinates import Coordinate
 from ..model.principle import reactions_by_forms
@@ -99,8 +99,8 @@ class MomentumMap(Shown):
         q = self.system.coordinates
         xi = ", ".join(f"{c}: {self.system.read(f)}" for c, f in zip(q, self.generator, strict=True) if f != 0)
         said = "conserved exactly" if self.conserved else "not conserved"
-        told = f"momentum map of {{{xi}}} on {self.system.name!r}: {said}"
-        return [told, ("J", self.minus), _table(self.checks)]
+        title = f"momentum map of {{{xi}}} on {self.system.name!r}: {said}"
+        return [title, ("J", self.minus), _table(self.checks)]
 
 
 def momentum_map(system: DiscreteSystem, generator: Mapping[Coordinate, Any]) -> MomentumMap:
@@ -241,9 +241,9 @@ def nonholonomic_momentum(
 
 def _check_system(system: Any, role: str) -> None:
     if not isinstance(system, DiscreteSystem):
-        told = "Write discretise(system, midpoint_map) first." if hasattr(system, "lagrangian") else ""
+        advice = "Write discretise(system, midpoint_map) first." if hasattr(system, "lagrangian") else ""
         raise ModelError(
-            f"{role}: got {system!r} ({type(system).__name__}). Expected a DiscreteSystem. {told}".rstrip()
+            f"{role}: got {told(system)} ({type(system).__name__}). Expected a DiscreteSystem. {advice}".rstrip()
         )
     lines_only(system, role)
     reactions_by_forms(system, role)
@@ -252,7 +252,7 @@ def _check_system(system: Any, role: str) -> None:
 def _check_run(run: Any, system: DiscreteSystem, role: str) -> None:
     if not hasattr(run, "records"):
         raise ModelError(
-            f"{role}: got {run!r} ({type(run).__name__}). Expected a run of {system.name!r}, by simulate(...)."
+            f"{role}: got {told(run)} ({type(run).__name__}). Expected a run of {system.name!r}, by simulate(...)."
         )
 
 
@@ -269,13 +269,13 @@ def _section(system: DiscreteSystem, section: Any, generators: Any) -> tuple[Fie
     for role, given in sorts.items():
         if isinstance(given, str) or not isinstance(given, Sequence):
             raise ModelError(
-                f"{role}: got {given!r}. Expected section={{{q[0]}: ...}}, or section=[c_1, ...] with "
+                f"{role}: got {told(given)}. Expected section={{{q[0]}: ...}}, or section=[c_1, ...] with "
                 f"generators=[{{{q[0]}: 1}}, ...]."
             )
     if not section or generators is None or len(generators) != len(section):
-        told = "no generators" if generators is None else f"{len(generators)} generators"
+        count = "no generators" if generators is None else f"{len(generators)} generators"
         raise ModelError(
-            f"nonholonomic_momentum: {len(section)} coefficients and {told}. Give generators=[{{{q[0]}: 1}}, ...], one for "
+            f"nonholonomic_momentum: {len(section)} coefficients and {count}. Give generators=[{{{q[0]}: 1}}, ...], one for "
             f"each coefficient, or section={{{q[0]}: ...}} for translations."
         )
     coefficients = tuple(fast(_expression(system, c, "section")) for c in section)
@@ -285,7 +285,7 @@ def _section(system: DiscreteSystem, section: Any, generators: Any) -> tuple[Fie
 def _field(system: DiscreteSystem, given: Any, role: str) -> Field:
     q = system.coordinates
     if not given:
-        raise ModelError(f"{role}: got {given!r}. Expected {{coordinate: expression}}, such as {{{q[0]}: 1}}.")
+        raise ModelError(f"{role}: got {told(given)}. Expected {{coordinate: expression}}, such as {{{q[0]}: 1}}.")
     check_keys(given, q, role)
     return tuple(fast(_expression(system, given.get(c, 0), role)) for c in q)
 

@@ -9,7 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from ..errors import DalembertError, StartError
+from ..errors import DalembertError, StartError, told
 from ..methods.base import Method
 from ..model.bodies.assembly import Assembly
 from ..model.system import System
@@ -72,7 +72,7 @@ def _run(what: Any) -> Trajectory:
             f"show: {what.name!r} is a system without numbers. Compute a motion, run = dalembert.simulate(system, ...), and "
             f"write dalembert.show(run)."
         )
-    raise StartError(f"show: got {what!r} ({type(what).__name__}). Expected a run, or an example of the gallery.")
+    raise StartError(f"show: got {told(what)} ({type(what).__name__}). Expected a run, or an example of the gallery.")
 
 
 def _method(system: System) -> Method:

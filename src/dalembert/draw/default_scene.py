@@ -22,27 +22,31 @@ from ..model.system import System
 NAME = re.compile(r"([xyz])(_?\w*)")
 
 
-def scene_of(system: Any) -> tuple[s.Item, ...]:
-    """The scene of a system (or of the one that a discrete system was made of), or what is drawn instead."""
+def scene_of(system: Any, length: Any = 1) -> tuple[s.Item, ...]:
+    """The scene of a system (or of the one that a discrete system was made of), or what is drawn instead.
+
+    length:  that of a body whose size nothing tells
+    """
     stated = system.continuous or getattr(system, "system", None)
     if stated is not None and stated.scene:
         return tuple(stated.scene)
     every = factors(system.coordinates)
-    bodies = [item for f in every if isinstance(f, GroupCoordinate) for item in _body(f)]
+    bodies = [item for f in every if isinstance(f, GroupCoordinate) for item in _body(f, length)]
     lines = [
         q for q in system.coordinates if not any(isinstance(f, GroupCoordinate) and q in f.directions for f in every)
     ]
     return tuple(bodies or _points(lines) or _configuration(lines, stated))
 
 
-def _body(f: GroupCoordinate) -> list[s.Item]:
+def _body(f: GroupCoordinate, length: Any) -> list[s.Item]:
     """A body that is turned, at its place if it has one."""
+    sides = [length, length * sympy.Rational(7, 10), length * sympy.Rational(2, 5)]
     if f.group == SE2:
         at = [f[0, 2], f[1, 2]]
-        return [s.Box(at, [1, sympy.Rational(1, 2)], f), s.Trail(at)]
+        return [s.Box(at, [length, length / 2], f), s.Trail(at)]
     if f.group == SE3:
         at = [f[0, 3], f[1, 3], f[2, 3]]
-        return [s.Box(at, [1, sympy.Rational(7, 10), sympy.Rational(2, 5)], f), s.Axes(at, f), s.Trail(at)]
+        return [s.Box(at, sides, f), s.Axes(at, f, length=length), s.Trail(at)]
     if f.group == SO3:
         tip = [f[i, 2] for i in range(3)]
         return [

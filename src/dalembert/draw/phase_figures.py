@@ -18,14 +18,11 @@ from ..numbers import name_of, reals
 from ..run.trajectory import Trajectory
 from ..run.values import parameter_values, point_map
 from ..theory.motion import state_maps as maps
-from .figure_style import COLOURS, checked_width, legend, new_figure, panel, plain, saved, style, symbol_text
+from .figure_style import COLOURS, MANY, checked_width, legend, new_figure, panel, plain, saved, style, symbol_text
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-
-MANY = 20_000
-"""Points from which on a figure holds them as a picture."""
 
 CELLS = 60
 """Places along each side of the phase plane at which the flow is computed."""
@@ -106,11 +103,12 @@ def _points(
 ) -> Figure:
     """One point for each crossing, in the colour of its lane."""
     many = len(first) > MANY
+    size = float(np.clip(40 / np.sqrt(max(len(first), 1)), 1, 4))
 
     def draw(axes: Axes) -> None:
         for k in np.unique(lane):
             here, colour = lane == k, COLOURS[k % len(COLOURS)]
-            axes.plot(first[here], second[here], ".", ms=1 if many else 2, mew=0, color=colour, rasterized=many)
+            axes.plot(first[here], second[here], ".", ms=size, mew=0, color=colour, rasterized=many)
         axes.set_xlabel(symbol_text(named[0]))
         axes.set_ylabel(symbol_text(named[1]))
 

@@ -16,12 +16,13 @@ from ..model.coordinates import time
 from ..model.group_coordinate import GroupCoordinate
 from ..model.space import factors, groups
 from ..model.system import System
+from ..model.tangent_space import placed
 from ..run.trajectory import Trajectory
 from ..symbolic import fast
 from ..theory.conserved.energy_and_momenta import Integral, cyclic_momenta, energy_integral
 from ..theory.motion.energies import meaning
 from . import force_figures
-from .figure_style import COLOURS, legend, plain, symbol_text
+from .figure_style import COLOURS, counted, legend, plain, symbol_text
 from .lane_curves import Look, against_time, broken, in_plane, wrapped
 
 if TYPE_CHECKING:
@@ -37,10 +38,16 @@ Panel = Callable[[Trajectory, "Axes", Look], None]
 
 
 def drawn(run: Trajectory) -> list[Any]:
-    """The quantities drawn of a position: coordinates, and for a rotation the third axis of the body in space."""
+    """The quantities drawn of a position: coordinates, for a rotation the third axis of the body in space.
+
+    Of a group of which only the velocity matters the velocities are drawn.
+    """
     found: list[Any] = []
     for f in factors(run.system.coordinates):
-        found += f.curves if isinstance(f, GroupCoordinate) else [f.coordinate]
+        if isinstance(f, GroupCoordinate):
+            found += f.curves if f.numbers else [d.dot for d in f.directions]
+        else:
+            found.append(f.coordinate)
     return found
 
 
@@ -55,7 +62,7 @@ def _time_axis(axes: Axes, look: Look) -> None:
 
 
 def _symbols(run: Trajectory, axes: Axes, look: Look, title: str, symbols: list[Any]) -> None:
-    axes.set_title(title)
+    axes.set_title(counted(title, len(COLOURS), len(symbols)))
     for k, s in enumerate(symbols[: len(COLOURS)]):
         against_time(axes, run.time, values(run, s, look), look, symbol_text(s, look.units), k)
     _time_axis(axes, look)
@@ -91,10 +98,11 @@ def path(run: Trajectory, axes: Axes, look: Look) -> None:
         axes.set_ylabel("$y$")
         return
     if len(q) == 1:
-        phase(run, axes, look)
+        (phase if placed(run.system.coordinates) else velocities)(run, axes, look)
         return
     names = list(q)
-    tip = next((R for R in groups(run.system.coordinates) if len(run.system.coordinates) < 5), None)
+    turning = [R for R in groups(run.system.coordinates) if R.curves]
+    tip = turning[0] if turning and len(run.system.coordinates) < 5 else None
     pair = ("x", "y") if {"x", "y"} <= set(names) else (names[0], names[1])
     pair = (tip.curves[0].name, tip.curves[1].name) if tip is not None and "x" not in names else pair
     across, along = q[pair[0]], q[pair[1]]
@@ -110,7 +118,12 @@ def path(run: Trajectory, axes: Axes, look: Look) -> None:
 def phase(run: Trajectory, axes: Axes, look: Look) -> None:
     """Position and momentum of the first coordinate, and of a second and third in other colours."""
     axes.set_title("phase portrait")
-    q = run.system.coordinates[:3]
+    q = placed(run.system.coordinates)[:3]
+    if not q:
+        raise ModelError(
+            f"phase: {run.system.name!r} has velocities of a group and no positions. Draw run.plot('velocities') or "
+            f"run.plot('momenta')."
+        )
     for k, c in enumerate(q):
         in_plane(axes, values(run, c, look), run[c.momentum], look, 2 * k)
     axes.set_xlabel(", ".join(symbol_text(c, look.units) for c in q))
@@ -175,7 +188,8 @@ def multipliers(run: Trajectory, axes: Axes, look: Look) -> None:
         raise ModelError(f"plot: {run.system.name!r} has no constraints, and so no multipliers.")
     system = run.system.continuous
     carried = system is not None and system.principle.carried(system)
-    axes.set_title("multipliers" if carried else "multipliers (reactions)")
+    title = "multipliers" if carried else "multipliers (reactions)"
+    axes.set_title(counted(title, len(COLOURS), len(run.system.constraints)))
     for a in range(min(len(run.system.constraints), len(COLOURS))):
         against_time(axes, run.time, run.multipliers[..., a], look, rf"$\lambda_{{{a + 1}}}$", a)
     _time_axis(axes, look)
@@ -188,7 +202,7 @@ def temperatures(run: Trajectory, axes: Axes, look: Look) -> None:
     if run.system.continuous is None:
         entropies(run, axes, look)
         return
-    axes.set_title("temperatures")
+    axes.set_title(counted("temperatures", len(COLOURS), len(run.system.entropies)))
     for k, S in enumerate(run.system.entropies[: len(COLOURS)]):
         against_time(axes, run.time, run.temperatures[..., k], look, f"$T_{{{S.name}}}$", k)
     _time_axis(axes, look)
@@ -205,7 +219,7 @@ def laws(run: Trajectory, axes: Axes, look: Look) -> None:
     """Both laws: the defect of the first, and the entropy produced in every interval."""
     _need_entropies(run)
     found, middle = balance(run.at_nodes), (run.at_nodes.time[1:] + run.at_nodes.time[:-1]) / 2
-    axes.set_title("first law: defect; second law: entropy produced")
+    axes.set_title("the two laws")
     against_time(axes, middle, found.defect, look, "change of energy - work - heat", 0)
     against_time(axes, middle, found.production, look, "entropy produced", 1)
     _time_axis(axes, look)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import time as clock
 from typing import Any
 
 import numpy as np
@@ -11,27 +12,74 @@ from numpy.typing import NDArray
 from ..waist.adaptive_flow import Flow, Pair
 from . import adaptive_lane, adaptive_loop
 from .arguments import check_memories, check_numbers
-from .emitter import Emitter, Memory
+from .backends import simd
+from .emitter import Emitter, Function, Memory
 from .identity import identity
-from .machine import compiled_function
+from .machine import CPU, VECTORS, compiled_function, is_compiled
+from .pair_lane import PairLane
+from .series_lane import SeriesLane, order_for
+from .series_tape import SeriesTape, series_tape
 
 Array = NDArray[Any]
+
+WORTH, WORTH_LOADING = 0.5, 0.02
+"""Seconds spent lane by lane after which code for vectors is compiled too; and after which it is loaded if it is there."""
 
 _REAL, _INTEGER = np.dtype(np.float64), np.dtype(np.int64)
 
 
-class AdaptiveStepper:
-    """The compiled adaptive loop of a flow."""
+def emit_adaptive(e: Emitter, flow: Flow, method: Pair | SeriesTape) -> None:
+    """Advance lanes first..last-1 by at most `most` attempted steps each, filling their rows of `out` as times are reached."""
+    with e.lanes(e.argument("first"), e.argument("last")) as lane:
+        at = e.integer_arithmetic("mul", lane, adaptive_lane.STATUS_WIDTH)
+        status = e.array_argument("status")
+        rows = e.load(status, e.integer_arithmetic("add", at, adaptive_lane.ROW))
+        going = e.both(
+            e.integer_compare("eq", e.load(status, at), 0), e.integer_compare("lt", rows, e.argument("rows"))
+        )
+        with e.when(going):
+            code = PairLane(e, flow, method, lane) if isinstance(method, Pair) else SeriesLane(e, flow, method, lane)
+            code.run()
 
-    def __init__(self, flow: Flow, pair: Pair):
-        self.flow = flow
+
+def has_series(flow: Flow) -> bool:
+    """Whether the rates have power series that are not too long."""
+    return series_tape(flow.rates) is not None
+
+
+class AdaptiveStepper:
+    """The compiled adaptive loop of a flow, by a pair or, without one, by power series."""
+
+    def __init__(self, flow: Flow, pair: Pair | None):
+        self.flow, self.pair = flow, pair
         told = repr((flow.state, [identity(m) for m in flow.maps], flow.nearest is None, pair))
         what = hashlib.sha256(told.encode("utf-8", "surrogatepass")).hexdigest()
 
         def emit(e: Emitter) -> None:
-            adaptive_loop.emit_adaptive(e, flow, pair)
+            method = series_tape(flow.rates) if pair is None else pair
+            assert method is not None
+            emit_adaptive(e, flow, method)
 
-        self._call = compiled_function("adaptive", what, emit, adaptive_loop.ARGUMENTS)
+        self._what, self._emit = what, emit
+        self._call = self._compiled(CPU)
+        self._together: Function | None = None
+        self._spent = 0.0
+
+    def _compiled(self, device: str) -> Function:
+        return compiled_function("adaptive", self._what, self._emit, adaptive_loop.ARGUMENTS, device)
+
+    def in_vectors(self) -> None:
+        """Compute lanes in vectors from now on; they have the same bits."""
+        self._together = self._compiled(VECTORS)
+
+    def _for(self, lanes: int) -> Function:
+        """The code for so many lanes: in vectors once the time spent without them is what their compilation takes."""
+        if lanes < simd.FEW:
+            return self._call
+        due = self._together is None and self._spent > WORTH_LOADING
+        if due and (self._spent > WORTH or is_compiled("adaptive", self._what, VECTORS)):
+            self.in_vectors()
+        return self._together or self._call
 
     def begin(self, state: Array, t: float, first: Array) -> tuple[Array, Array]:
         """The carry and the status of lanes at their start; `first` has the lengths of their first steps."""
@@ -65,4 +113,7 @@ class AdaptiveStepper:
             Memory("statuses", status, _INTEGER, (lanes, adaptive_lane.STATUS_WIDTH)),
         ]
         memories = check_memories(self.flow.rates, memories)
-        self._call(memories, lanes, lanes * most, (rows, most, *check_numbers(rtol=rtol, atol=atol)))
+        call, begun = self._for(lanes), clock.monotonic()
+        call(memories, lanes, lanes * most, (rows, most, order_for(rtol), *check_numbers(rtol=rtol, atol=atol)))
+        if lanes >= simd.FEW:
+            self._spent += clock.monotonic() - begun

@@ -82,9 +82,16 @@ class _Emit:
         return 0
 
 
-def compiled_function(kind: str, what: str, emit: Callable[[Emitter], None], arguments: dict[str, str]) -> Function:
-    """A function for this processor, by the identity of what it is made of."""
-    return _function(CPU, kind, what, _Emit(lambda e, _: emit(e), None), tuple(arguments.items()))
+def compiled_function(
+    kind: str, what: str, emit: Callable[[Emitter], None], arguments: dict[str, str], device: str = CPU
+) -> Function:
+    """A function for this processor, by the identity of what it is made of: for a lane, or for vectors of them."""
+    return _function(device, kind, what, _Emit(lambda e, _: emit(e), None), tuple(arguments.items()))
+
+
+def is_compiled(kind: str, what: str, device: str) -> bool:
+    """Whether an earlier run has compiled it."""
+    return cache.fetch(_name(BACKENDS[device], device, kind, what)) is not None
 
 
 class Stepper:

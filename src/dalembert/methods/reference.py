@@ -19,17 +19,21 @@ def tolerances(rtol: Any, atol: Any, role: str) -> tuple[float, float | None]:
 
 
 class Reference(Method):
-    """Adaptive solution of order 8, in compiled code; `h` is only the spacing of the output.
+    """Adaptive solution of high order, in compiled code; `h` is only the spacing of the output.
 
     rtol:  the tolerance, relative to the size that each component of the motion has had so far
     atol:  an absolute tolerance for all components instead, in their own units
-    solver:  "DOP853", or for stiff systems "Radau", which is SciPy's and calls Python at every step
+    solver:  "Taylor", power series of an order that follows from the tolerance, and the pair of order 8 where there are none;
+        "DOP853", that pair everywhere; or for stiff systems "Radau", which is SciPy's and calls Python at every step
 
     Constraints enter differentiated (index reduced); after every step positions are projected onto them, and
     velocities onto the admissible ones. Both laws of heat hold to the tolerance.
     """
 
-    reference = "E. Hairer, S. P. Norsett and G. Wanner, Solving Ordinary Differential Equations I, 1993 (DOP853)"
+    reference = (
+        "A. Jorba and M. Zou, Experimental Mathematics 14 (2005) 99 (Taylor); E. Hairer, S. P. Norsett and G. Wanner, Solving "
+        "Ordinary Differential Equations I, 1993 (DOP853)"
+    )
     order = 8
     adaptive = True
     thermal = True
@@ -39,12 +43,17 @@ class Reference(Method):
     whole_equations = True
     carries = "velocity"
 
-    def __init__(self, rtol: float = 1e-10, atol: float | None = None, solver: Literal["DOP853", "Radau"] = "DOP853"):
+    def __init__(
+        self,
+        rtol: float = 1e-10,
+        atol: float | None = None,
+        solver: Literal["Taylor", "DOP853", "Radau"] = "Taylor",
+    ):
         self.rtol, self.atol = tolerances(rtol, atol, "Reference: ")
         self.solver = solver
-        if solver not in ("DOP853", "Radau"):
+        if solver not in ("Taylor", "DOP853", "Radau"):
             raise MethodError(
-                f"Reference(solver={solver!r}): the solvers are 'DOP853' and, for stiff systems, 'Radau'."
+                f"Reference(solver={solver!r}): the solvers are 'Taylor', 'DOP853' and, for stiff systems, 'Radau'."
             )
 
     def step_map(self, system: System) -> StepMap:

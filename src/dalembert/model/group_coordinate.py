@@ -8,6 +8,7 @@ g tau(xi), where tau is Cayley's map or the exponential. What differs between gr
 
 from __future__ import annotations
 
+import copyreg
 import random
 from collections.abc import Sequence
 from functools import cached_property
@@ -74,6 +75,16 @@ class Components(tuple[Any, ...]):
 KNOWN: dict[str, tuple[LieGroup, Retraction]] = {"turn": (SO3, "cayley")}
 """Groups and retractions of the coordinates made so far, by the names of their directions."""
 PIECES["turn"] = SO3.pieces
+
+
+def _direction(name: str, tag: str, known: tuple[LieGroup, Retraction]) -> Direction:
+    KNOWN.setdefault(tag, known)
+    PIECES.setdefault(tag, known[0].pieces)
+    return Direction(name)
+
+
+# A name alone does not say what a group of one's own is: in pickles the group goes along to other processes.
+copyreg.pickle(Direction, lambda d: (_direction, (str(d.name), d.tag, KNOWN[d.tag])))
 
 
 class GroupCoordinate(Factor):
@@ -364,7 +375,12 @@ class GroupCoordinate(Factor):
         return self.group.body_names(self.name)[k]
 
     def in_space(self, covector: Sequence[Fast]) -> dict[str, Fast]:
-        """The components Ad*_(g^-1) p of a momentum, or of a force on it, in space, by the name of the momentum."""
+        """The components Ad*_(g^-1) p of a momentum, or of a force on it, in space, by the name of the momentum.
+
+        None where only the velocity of the group is known: then p in space is no function of the state.
+        """
+        if not self.numbers:
+            return {}
         back = self.group.adjoint_rows(self.group.inverse_rows(self._entry_rows))
         rows = r.applied(r.transposed(back), covector)
         return dict(zip(self.group.space_names(self.name), map(fast, rows), strict=True))

@@ -211,7 +211,8 @@ def differences(coordinates: Sequence[Coordinate], first: Array, second: Array) 
     found, at = [], 0
     for f in factors(tuple(coordinates)):
         part = slice(at, at + len(f.numbers))
-        found.append(f.difference(first[..., part], second[..., part]))
+        none = np.zeros((*np.shape(first)[:-1], len(f.directions)))  # a group of which only the velocity matters
+        found.append(f.difference(first[..., part], second[..., part]) if f.numbers else none)
         at += len(f.numbers)
     return np.concatenate(found, axis=-1)
 

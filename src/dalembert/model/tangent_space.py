@@ -53,6 +53,11 @@ def _components(g: GroupCoordinate, held: Array) -> Array:
     return found.reshape(*held.shape[:-1], len(g.directions), k)
 
 
+def placed(coordinates: Sequence[Coordinate]) -> tuple[Coordinate, ...]:
+    """The directions along which a point can change: a group of which only the velocity matters has no points."""
+    return tuple(c for f in factors(tuple(coordinates)) if f.numbers for c in f.directions)
+
+
 def number_slopes(coordinates: Sequence[Coordinate], held: Array) -> Array:
     """Derivatives of the numbers that hold a position along the directions: (..., numbers) -> (..., numbers, directions)."""
     return _by_factor(coordinates, held, _number_slopes)
@@ -65,10 +70,11 @@ def components(coordinates: Sequence[Coordinate], held: Array) -> Array:
 
 def _by_factor(coordinates: Sequence[Coordinate], held: Array, of_group: Any) -> Array:
     """The block-diagonal matrix (..., numbers, directions) of a matrix for each group, and 1 for each line."""
-    q = tuple(coordinates)
-    found = np.zeros((*held.shape, len(q)))
+    found = np.zeros((*held.shape, len(placed(coordinates))))
     at = k = 0
-    for f in factors(q):
+    for f in factors(tuple(coordinates)):
+        if not f.numbers:
+            continue
         if isinstance(f, GroupCoordinate) and not f.transports:
             raise ModelError(
                 f"derivatives of steps are not available here: {f.name} is a {f.noun}, and the axes of its velocities are "

@@ -8,7 +8,7 @@ from typing import Any
 from sympy import Float
 
 from ..discrete.system import DiscreteSystem
-from ..errors import MethodError, ModelError, StartError
+from ..errors import MethodError, ModelError, StartError, told
 from ..methods.base import Method
 from ..model.coordinates import Parameter
 from ..model.system import System
@@ -22,7 +22,7 @@ def read_events(given: Any, system: System | DiscreteSystem, method: Method | No
     try:
         events = (given,) if isinstance(given, Event) else tuple(given)
     except TypeError:
-        raise ModelError(f"events: got {given!r}. {expected}") from None
+        raise ModelError(f"events: got {told(given)}. {expected}") from None
     for event in events:
         if not isinstance(event, Event):
             raise ModelError(f"events: {event!r} ({type(event).__name__}) is not an event. {expected}")

@@ -1,4 +1,8 @@
-"""Reference solutions: an adaptive method of high order in compiled code, all lanes at once, each with steps of its own."""
+"""Reference solutions: an adaptive method of high order in compiled code, all lanes at once, each with steps of its own.
+
+Where the rates have a power series the steps are made with it. A lane that comes to a state without one, the root of zero say,
+makes some steps with the pair, and then goes on.
+"""
 
 from __future__ import annotations
 
@@ -8,8 +12,9 @@ from functools import lru_cache
 import numpy as np
 
 from ..engine import adaptive_lane as places
-from ..engine.adaptive_machine import AdaptiveStepper
+from ..engine.adaptive_machine import AdaptiveStepper, has_series
 from ..engine.kernels import STATUS_WIDTH
+from ..engine.series_lane import NO_SERIES
 from ..engine.status import Status
 from ..errors import StartError
 from ..methods.dormand_prince_pair import dop853
@@ -29,10 +34,15 @@ PATIENCE = 0.1
 """Seconds between two looks at Ctrl-C."""
 
 
+PAIR_STEPS = 16
+"""Attempted steps with the pair where there is no power series; twice as many each time it is asked again."""
+
+
 @lru_cache(maxsize=64)
-def stepper_of(system: System, absolute: bool) -> AdaptiveStepper:
-    """The compiled loop of a system, with an absolute tolerance or relative ones."""
-    return AdaptiveStepper(flow_of(system, absolute), dop853())
+def stepper_of(system: System, absolute: bool, by_series: bool) -> AdaptiveStepper:
+    """The compiled loop of a system, with an absolute tolerance or relative ones; by power series, where there are some."""
+    flow = flow_of(system, absolute)
+    return AdaptiveStepper(flow, None if by_series and has_series(flow) else dop853())
 
 
 def solve_reference(plan: Plan, start: Start, held: Interrupts) -> Trajectory:
@@ -51,12 +61,14 @@ class _Lanes:
     def __init__(self, system: System, method: Reference, plan: Plan, start: Start):
         self.system, self.times = system, plan.times
         self.rtol, self.atol = method.rtol, 0.0 if method.atol is None else method.atol
-        self.stepper = stepper_of(system, method.atol is not None)
+        self.absolute = method.atol is not None
+        self.stepper = stepper_of(system, self.absolute, method.solver == "Taylor")
         self.flow = point_map(maps.flow_map(system))
         count = len(start.q)
         self.rows = np.ascontiguousarray(np.broadcast_to(plan.rows, (count, plan.rows.shape[1])))
         self.records = np.full((count, len(self.times), start.state.shape[1]), np.nan)
         self.records[:, 0] = start.state
+        self.pair_steps = np.full(count, PAIR_STEPS)
         self.carry, self.status = self.stepper.begin(start.state, self.times[0], self._first_steps(start.state))
         self._check_start(start.state)
 
@@ -105,9 +117,8 @@ class _Lanes:
         done, look, chunk, halfway = 0, LOOK, LOOK, np.zeros(len(self.carry))
         while self._going.any():
             most, began = min(chunk, look - done), clock.monotonic()
-            self.stepper.advance(
-                self.carry, self.rows, self.times, self.records, self.status, most, self.rtol, self.atol
-            )
+            self._advance(self.stepper, most)
+            self._pass_singular_states()
             done += most
             taken = clock.monotonic() - began
             chunk = max(1, min(4 * chunk, int(most * PATIENCE / max(taken, 1e-6))))
@@ -120,6 +131,21 @@ class _Lanes:
             if done == look:
                 halfway, look = self._check_end(halfway, look > LOOK), 2 * look
         self._look_ahead()
+
+    def _advance(self, stepper: AdaptiveStepper, most: int) -> None:
+        stepper.advance(self.carry, self.rows, self.times, self.records, self.status, most, self.rtol, self.atol)
+
+    def _pass_singular_states(self) -> None:
+        """Steps with the pair for lanes at states without a power series; the others wait."""
+        code = self.status[:, places.CODE]
+        ended, stuck = code.copy(), code == NO_SERIES
+        for most in np.unique(self.pair_steps[stuck]):
+            here = stuck & (self.pair_steps == most)
+            code[:] = np.where(here, 0, NO_SERIES)
+            self._advance(stepper_of(self.system, self.absolute, False), int(most))
+            ended[here] = code[here]
+        code[:] = ended
+        self.pair_steps[stuck] *= 2
 
     def _check_end(self, halfway: Array, known: bool) -> Array:
         """Refuse a motion that would take too many steps; returns how far lanes have come."""

@@ -18,7 +18,7 @@ from ..engine.kernels import STATUS_WIDTH, carry_width, motion_width
 from ..engine.machine import CPU, Stepper
 from ..engine.run_options import EXACT, Search
 from ..engine.status import Status
-from ..errors import MethodError, StartError
+from ..errors import MethodError, StartError, told
 from ..methods.base import Method
 from ..methods.own_time import OwnTimeMethod
 from ..methods.reference import Reference
@@ -173,7 +173,9 @@ def _check_method(system: Any, method: Any) -> None:
             )
         return
     if not isinstance(system, System):
-        raise MethodError(f"simulate: got {system!r} ({type(system).__name__}). Expected a System or a DiscreteSystem.")
+        raise MethodError(
+            f"simulate: got {told(system)} ({type(system).__name__}). Expected a System or a DiscreteSystem."
+        )
     if isinstance(method, type) and issubclass(method, Method):
         raise MethodError(f"simulate: {method.__name__} is a class. Write {method.__name__}(), with parentheses.")
     if isinstance(method, Method) and not hasattr(method, "order"):
@@ -195,7 +197,7 @@ def _search(asked: Options, method: Method | None, default: Search = EXACT) -> S
 
 def _start(system: System | DiscreteSystem, given: Any, values: dict[str, Array]) -> Start:
     if not hasattr(given, "items"):
-        raise StartError(f"start: got {given!r}. Expected {{coordinate: number, ...}} or an earlier run.")
+        raise StartError(f"start: got {told(given)}. Expected {{coordinate: number, ...}} or an earlier run.")
     if (stated := system.continuous) is not None:
         count = lanes(values)
         rows = columns(values, [p.name for p in stated.parameters], count)

@@ -14,7 +14,7 @@ from ..model.coordinates import time
 from ..model.factor import Line
 from ..model.space import factors, groups, numbers
 from ..model.system import System
-from ..model.tangent_space import components, number_slopes
+from ..model.tangent_space import components, number_slopes, placed
 from ..waist.stepmap import StepMap
 from .values import Array
 
@@ -58,7 +58,7 @@ class StateChange:
         self.names: tuple[str, ...] = step.state
         if self.turns:
             rest = [name for name in step.state if name not in held]
-            directions = [c.name for c in self.coordinates]
+            directions = [c.name for c in placed(self.coordinates)]
             self.names = (*directions, *rest)
             self._numbers = [step.state.index(name) for name in held]
             self._directions = [self.names.index(name) for name in directions]
@@ -70,7 +70,7 @@ class StateChange:
             return None
         found = self._rest(len(states), (len(self.state), len(self.names)), self._others)
         block = number_slopes(self.coordinates, states[:, self._numbers])
-        found[:, np.array(self._numbers)[:, None], self._directions] = block
+        found[:, np.array(self._numbers, dtype=int)[:, None], self._directions] = block
         return found
 
     def to_directions(self, states: Array, changes: Array) -> Array:
@@ -82,7 +82,7 @@ class StateChange:
         known = np.isfinite(held).all(axis=-1)
         block = np.full((len(states), len(self._directions), len(self._numbers)), np.nan)
         block[known] = components(self.coordinates, held[known])
-        found[:, np.array(self._directions)[:, None], self._numbers] = block
+        found[:, np.array(self._directions, dtype=int)[:, None], self._numbers] = block
         return found @ changes
 
     def displaced(self, before: Array, after: Array) -> tuple[Array, Array]:
@@ -97,6 +97,8 @@ class StateChange:
         begun, ended = before[:, self._numbers], after[:, self._numbers]
         at = k = 0
         for f in factors(tuple(self.coordinates)):
+            if not f.numbers:
+                continue
             n, m = len(f.numbers), len(f.directions)
             first, second, places = begun[:, at : at + n], ended[:, at : at + n], self._directions[k : k + m]
             line = isinstance(f, Line)

@@ -121,7 +121,7 @@ class _Motion:
         tolerance = self.method.rtol, self.method.atol
         try:
             walk = Adaptive(
-                self.method.solver, self.rate, times, state, tolerance, self.kinetic, self.groups, "velocity",
+                "Radau", self.rate, times, state, tolerance, self.kinetic, self.groups, "velocity",
                 lambda sizes: per_number(self.coordinates, sizes),
             )  # fmt: skip
             while row < len(times):

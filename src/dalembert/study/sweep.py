@@ -120,10 +120,11 @@ class _Where:
 
 def _check_system(system: Any, method: Any) -> None:
     if not isinstance(system, System | DiscreteSystem):
-        raise MethodError(
-            f"sweep: got {told(system)} ({type(system).__name__}). Expected a System or a DiscreteSystem; of a reduced system "
-            f"compute the lanes with simulate."
+        own = next(
+            (n for n in ("motion", "system") if isinstance(getattr(system, n, None), System | DiscreteSystem)), ""
         )
+        advice = f"; of a reduced system give its .{own}, with starts in its own variables" if own else ""
+        raise MethodError(f"sweep: got {told(system)}. Expected a System or a DiscreteSystem{advice}.")
     if isinstance(method, Method) and not can_be_saved(method):
         raise MethodError(
             f"sweep: a store cannot hold {method!r}, a method of your own or one with expressions, so it could not be told "

@@ -125,7 +125,9 @@ def convergence(
 
 def _checked_methods(system: Any, methods: Any) -> list[Method]:
     if not isinstance(system, System):
-        raise ModelError(f"convergence: got {system!r}. Expected a System; a discrete system has a step of its own.")
+        raise ModelError(
+            f"convergence: got {told(system)}. Expected a System; a discrete system has a step of its own."
+        )
     no_carried_axes(system, "convergence")
     listed = list(methods) if isinstance(methods, Iterable) and not isinstance(methods, str) else [methods]
     for method in listed:
@@ -184,7 +186,7 @@ def _reference(system: System, start: Values, parameters: Values | None, rtol: f
         method, h = Reference(rtol=rtol), float(times[1] - times[0])
         run = simulate(system, method, h=h, steps=len(times) - 1, start=start, parameters=parameters, progress=False)
         others = (*system.velocities, *system.entropies, *system.principle.carried(system))
-        places = {f.name: run[f.name] for f in factors(system.coordinates)}
+        places = {f.name: run[f.name] for f in factors(system.coordinates) if f.numbers}
         return places | {s: run[s] for s in others}
 
     return solution
@@ -239,8 +241,8 @@ def _errors(run: Trajectory, known: Mapping[Any, Any]) -> dict[str, tuple[float,
             f"convergence: the exact solution gives no {', '.join(wanted)}. Return {{x: values, ...}} for all coordinates "
             f"and entropies, and x.dot for the velocities."
         )
-    places = np.column_stack([values[name] for name in numbers(q)])
-    tables = {"q": (differences(q, places, run.table("position")[0]), places)}
+    places = np.stack([values[name] for name in numbers(q)], axis=-1) if numbers(q) else np.zeros((len(run.time), 0))
+    tables = {"q": (differences(q, places, run.table("position")[0]), places)} if numbers(q) else {}
     speeds = [c.dot.name for c in q]
     if all(name in values for name in speeds):
         held = [values.get(m.name, 0 * run.time) for m in system.principle.carried(system)]  # p and E are without them

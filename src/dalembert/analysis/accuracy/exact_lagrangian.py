@@ -27,7 +27,7 @@ from ...discrete.equations import interior_residual
 from ...discrete.interior import from_beginning
 from ...discrete.system import DiscreteSystem
 from ...display import Formulas, Part, Shown, Table
-from ...errors import MethodError, ModelError, StartError
+from ...errors import MethodError, ModelError, StartError, told
 from ...methods.reference import Reference
 from ...model.coordinates import step, time
 from ...model.heat import mechanical
@@ -115,7 +115,7 @@ def exact_discrete_lagrangian(system: System) -> ExactLagrangian:
 
 def _free(system: Any, role: str) -> None:
     if not isinstance(system, System):
-        raise ModelError(f"{role}: got {system!r} ({type(system).__name__}). Expected a System.")
+        raise ModelError(f"{role}: got {told(system)} ({type(system).__name__}). Expected a System.")
     mechanical(system, role)
     if system.constraints or not all(vanishes(f) for f in system.force):
         raise ModelError(
@@ -321,8 +321,8 @@ def _approximated(discrete: Any, system: System | None) -> System:
     """The system whose exact discrete Lagrangian a discrete Lagrangian is compared with."""
     if not isinstance(discrete, DiscreteSystem):
         raise ModelError(
-            f"order_of: got {discrete!r} ({type(discrete).__name__}). Expected a DiscreteSystem, such as discretise(system, "
-            f"Midpoint())."
+            f"order_of: got {told(discrete)} ({type(discrete).__name__}). Expected a DiscreteSystem, such as "
+            f"discretise(system, Midpoint())."
         )
     system = system or discrete.system
     if system is None:

@@ -8,7 +8,7 @@ import numpy as np
 
 from ...decide.zero import vanishes
 from ...display import Part, Shown, Table
-from ...errors import ModelError
+from ...errors import ModelError, told
 from ...run.trajectory import Trajectory
 from ...run.values import Array
 from ...symbolic import fast
@@ -59,7 +59,7 @@ def energy_report(run: Trajectory, order: int = 4) -> EnergyReport:
     Of a run with lanes the worst lane is reported.
     """
     if not isinstance(run, Trajectory):
-        raise ModelError(f"energy_report: got {run!r}. Expected a run: energy_report(simulate(...)).")
+        raise ModelError(f"energy_report: got {told(run)}. Expected a run: energy_report(simulate(...)).")
     run.needs_equal_steps("energy_report")
     if (system := run.system.continuous) is None or run.method is None:
         raise ModelError(

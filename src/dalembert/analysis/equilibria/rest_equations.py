@@ -14,6 +14,7 @@ from random import Random
 
 import numpy as np
 
+from ...decide.matrix_scaling import balance
 from ...decide.sample import across, boundaries
 from ...decide.zero import vanishes
 from ...model.coordinates import Coordinate
@@ -21,7 +22,7 @@ from ...model.scales import system_scales
 from ...model.system import System
 from ...rigour.enclosure import Enclosure
 from ...rigour.interval import Interval
-from ...rigour.isolation import balance, rank
+from ...rigour.isolation import rank
 from ...run.values import Array
 from ...symbolic import Fast, fast, gradient, jacobian, substitute, vectorised
 from ...theory.motion.lagrange import multipliers, reaction

@@ -15,7 +15,7 @@ import numpy as np
 from sympy import Expr, Symbol
 
 from ...display import Part, Shown, Table
-from ...errors import ModelError
+from ...errors import ModelError, told
 from ...model import checks
 from ...model.coordinates import Parameter
 from ...model.heat import mechanical
@@ -132,7 +132,7 @@ def along(run: Trajectory, quantities: Mapping[str, Any]) -> dict[str, Array]:
 
 def _system(run: Any, role: str) -> System:
     if not isinstance(run, Trajectory):
-        raise ModelError(f"{role}: got {run!r} ({type(run).__name__}). Expected a run, from dalembert.simulate.")
+        raise ModelError(f"{role}: got {told(run)} ({type(run).__name__}). Expected a run, from dalembert.simulate.")
     if not isinstance(run.system, System):
         raise ModelError(f"{role}: {run.system.name!r} is a discrete system, which has no accelerations. Use a System.")
     mechanical(run.system, role)

@@ -15,11 +15,11 @@ import numpy as np
 
 from ...display import Part, Shown, Table
 from ...errors import ModelError
+from ...model.tangent_space import placed
 from ...numbers import whole
 from ...run.trajectory import Trajectory
 from ...run.values import Array
-from ...waist.layout import Groups
-from .contraction import check_phase_space, phase_tangents
+from .contraction import check_phase_space, phase_groups, phase_scales, phase_tangents
 
 INTERVALS = 1 << 14
 """Intervals differentiated in one call: a tangent takes as many numbers as the square of the state."""
@@ -35,7 +35,8 @@ class Lyapunov(Shown):
     exponents:  growth rates per unit of time, of the run as it was computed
     error:      the standard error of the mean over blocks of time, and the change since half the time, combined: the first
                 is that of a chaotic motion, the second that of a regular one, whose exponents fall to zero like log(t)/t
-    pairs:      exponents[i] + exponents[-1 - i], zero for a symplectic method; None for systems with entropies
+    pairs:      exponents[i] + exponents[-1 - i], zero for a symplectic method; None for systems with entropies, and for
+                reduced ones with velocities of a group, whose momenta have no positions beside them
     growth:     logarithms of the stretching from each record to the next, in the order in which the basis was taken
     """
 
@@ -67,7 +68,8 @@ class Lyapunov(Shown):
     @property
     def pairs(self) -> Array | None:
         """Sums of the largest and the smallest exponent, of the second and the last but one, and so on."""
-        if self.run.system.entropies:
+        q = self.run.system.coordinates
+        if self.run.system.entropies or len(placed(q)) < len(q):
             return None
         n = self.growth.shape[-1] // 2
         found: Array = (self.exponents + self.exponents[..., ::-1])[..., :n]
@@ -132,13 +134,12 @@ def lyapunov(run: Trajectory, *, blocks: int = 10) -> Lyapunov:
 
 def _growth(run: Trajectory) -> Array:
     """Logarithms of the diagonals of R over every interval: (lanes, intervals, directions)."""
-    basis, scales, found, space = np.zeros(0), np.zeros(0), [], run.system.space
-    parts = Groups(position=space.coordinates, momentum=space.coordinates, entropy=space.entropies)
+    basis, scales, found, parts = np.zeros(0), np.zeros(0), [], phase_groups(run)
     for part in _stretches(run):
         tangents = phase_tangents(part, "lyapunov")
         size = tangents.shape[-1]
         if not len(scales):
-            scales = _scales(tangents, parts)
+            scales = phase_scales(tangents, parts, part)
             q, p, S = (list(range(size))[parts.columns(name)] for name in ("position", "momentum", "entropy"))
             order = [*q, *reversed(p), *S]
             basis = np.broadcast_to(np.eye(size)[:, order], (len(tangents), size, size))
@@ -158,21 +159,6 @@ def _stretches(run: Trajectory) -> Iterator[Trajectory]:
     for at in range(0, len(run.time) - 1, size):
         kept = slice(at, at + size + 1)
         yield replace(run, records=run.records[:, kept], time=run.time[kept], _cache={})
-
-
-def _scales(tangents: Array, parts: Groups) -> Array:
-    """For each lane the numbers in which changes of q, p, S are measured: sqrt(dq/dp) and its reciprocal.
-
-    dq/dp is where dq'/dp and dp'/dq have the same size, so that it has the unit of q/p: with others units of the system
-    all scaled coordinates and momenta change by one common factor, which no exponent sees.
-    """
-    q, p = (np.arange(tangents.shape[-1])[parts.columns(name)] for name in ("position", "momentum"))
-    first, second = (np.abs(tangents[:, :, a, b]).mean(axis=1) for a, b in ((q, p), (p, q)))
-    known = (first > 0) & (second > 0)
-    scales = np.ones((len(tangents), tangents.shape[-1]))
-    root = np.where(known, first, 1.0) ** 0.25 / np.where(known, second, 1.0) ** 0.25
-    scales[:, q], scales[:, p] = root, 1 / root
-    return scales
 
 
 def _check_distinguishable(tangents: Array, run: Trajectory) -> None:

@@ -12,7 +12,7 @@ import numpy as np
 from sympy import Symbol
 
 from ...display import Part, Shown, Table
-from ...errors import MethodError, ModelError
+from ...errors import MethodError, ModelError, told
 from ...methods.stepping import Stepping
 from ...run.plan import seed as expected
 from ...run.state_tangents import state_symbols, state_tangents
@@ -92,7 +92,7 @@ def interval_tangents(run: Trajectory, step: StepMap) -> Array:
 def check_steps(run: Trajectory, role: str, *, acting: bool = False) -> None:
     """Refuse anything but a run with known steps of one length, or with events that act where these are not `acting`."""
     if not isinstance(run, Trajectory):
-        raise ModelError(f"{role}: got {run!r}. Expected a run: {role}(simulate(system, method, ...)).")
+        raise ModelError(f"{role}: got {told(run)}. Expected a run: {role}(simulate(system, method, ...)).")
     if run.method is not None and run.method.adaptive:
         raise MethodError(
             f"{role}: {run.method!r} is adaptive and has no step to differentiate. Use a method with a fixed step, such "

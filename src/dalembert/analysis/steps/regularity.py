@@ -30,7 +30,7 @@ from ...discrete.system import DiscreteSystem
 from ...display import Part, Shown, Table
 from ...engine.machine import PointMap
 from ...engine.status import Status
-from ...errors import MethodError, StartError
+from ...errors import MethodError, StartError, told
 from ...methods.stepping import Stepping
 from ...model.coordinates import step, time
 from ...model.principle import reactions_by_forms
@@ -63,8 +63,8 @@ class Irregular:
 
     def __str__(self) -> str:
         who = "" if self.lane is None else f"lane {self.lane}, "
-        told = "" if np.isnan(self.margin) else f" (margin {self.margin:.1e})"
-        return f"{who}step {self.step} from t = {self.time:g}: {self.reason}{told}"
+        size = "" if np.isnan(self.margin) else f" (margin {self.margin:.1e})"
+        return f"{who}step {self.step} from t = {self.time:g}: {self.reason}{size}"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -135,7 +135,7 @@ class Regularity(Shown):
 
     def _parts(self) -> list[Part]:
         sure = [] if self.irregular else ["every step is determined"]
-        off = [f"NOT A STEP OF A MOTION: {told}" for told in self.violated]
+        off = [f"NOT A STEP OF A MOTION: {text}" for text in self.violated]
         return [self.title, Table(("of the steps", ""), self._rows()), *off, *sure, *self._ended()]
 
 
@@ -155,7 +155,7 @@ def regularity(
         _check_reactions(given.system)
     if not isinstance(given, Trajectory) or (given.method is not None and given.method.adaptive):
         raise MethodError(
-            f"regularity: got {given!r}. Expected a run with a fixed step, or a discrete system and at={{...}}."
+            f"regularity: got {told(given)}. Expected a run with a fixed step, or a discrete system and at={{...}}."
         )
     if given.every != 1:
         raise MethodError(f"regularity: this run records every {given.every} steps. Compute it with every=1.")
@@ -172,9 +172,9 @@ def regularity(
     last = [_ended(given, steps, l, tolerance) for l in range(len(z)) if _failed(given, l)]
     M = np.where(taken[..., None, None], np.stack([parts.M for parts, _ in found]), np.nan)
     slopes = np.where(taken[..., None, None], np.stack([parts.slopes for parts, _ in found]), np.nan)
-    told = _hypotheses(discrete, np.concatenate(slopes), tolerance)
+    checked = _hypotheses(discrete, np.concatenate(slopes), tolerance)
     matrix = M if given.lanes is not None else M[0]
-    return replace(report, irregular=(*report.irregular, *last), hypotheses=told, matrix=matrix)
+    return replace(report, irregular=(*report.irregular, *last), hypotheses=checked, matrix=matrix)
 
 
 def _check_reactions(system: System | DiscreteSystem) -> None:
@@ -209,8 +209,8 @@ def _at_pair(
         )
     title = f"{system.name}, h = {length:g}: regularity of one step"
     report = _report(title, t, margins(found, sizes)[None], np.array([[True]]), tolerance, False)
-    told = _hypotheses(system, found.slopes, tolerance)
-    return replace(report, hypotheses=told, violated=_violated(steps, z0, z1, t, row), matrix=found.M)
+    checked = _hypotheses(system, found.slopes, tolerance)
+    return replace(report, hypotheses=checked, violated=_violated(steps, z0, z1, t, row), matrix=found.M)
 
 
 def read_pair(

@@ -14,7 +14,7 @@ from ...discrete.equations import step_velocity
 from ...discrete.flow import pair_map
 from ...discrete.system import DiscreteSystem
 from ...engine.run_options import Extent
-from ...errors import MethodError, StartError
+from ...errors import MethodError, StartError, told
 from ...methods.base import Method
 from ...methods.stepping import Stepping
 from ...model.coordinates import multiplier, step, time
@@ -59,7 +59,9 @@ def asked(
         lines_only(given.system, "existence")
         return _of_run(given, lane)
     if not isinstance(given, System | DiscreteSystem):
-        raise MethodError(f"existence: got {given!r}. Expected a run, a discrete system, or a System with a method.")
+        raise MethodError(
+            f"existence: got {told(given)}. Expected a run, a discrete system, or a System with a method."
+        )
     lines_only(given, "existence")
     if h is None:
         raise StartError("existence: no step. Write existence(system, at={...}, h=0.1, parameters={...}).")

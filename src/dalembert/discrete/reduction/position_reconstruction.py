@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ...errors import ModelError, StartError
+from ...errors import ModelError, StartError, told
 from ...model.coordinates import Coordinate, step, time
 from ...model.group_coordinate import GroupCoordinate
 from ...model.space import factors, groups
@@ -120,7 +120,7 @@ def _by_name(given: Mapping[Any, Any]) -> dict[str, Any]:
 def _first_step(reduced: ReducedDiscreteSystem, run: Any) -> dict[str, Any]:
     """The first two positions of a run of the original system, and its time."""
     if run.system != reduced.original or run.every != 1:
-        raise ModelError(f"start: got {run!r}. Expected a run of {reduced.original.name!r} with every=1.")
+        raise ModelError(f"start: got {told(run)}. Expected a run of {reduced.original.name!r} with every=1.")
     found: dict[str, Any] = {time.name: float(run.time[0])}
     for f in factors(reduced.original.coordinates):
         for k in (0, 1):
@@ -171,7 +171,7 @@ def reconstructed(reduced: ReducedDiscreteSystem, run: Any, at: Mapping[Any, Any
     over = reduced.bundle
     q = over.coordinates
     if not hasattr(run, "records") or run.system != reduced.system or run.every != 1:
-        raise ModelError(f"reconstruct: got {run!r}. Expected a run of {reduced.system.name!r} with every=1.")
+        raise ModelError(f"reconstruct: got {told(run)}. Expected a run of {reduced.system.name!r} with every=1.")
     given = _position(reduced, at)
     shapes = {r: run[r] for r in over.shape}
     theta, element = ([run[c] for c in group] for group in (reduced.group_variables, reduced.solved))

@@ -30,7 +30,7 @@ from sympy import Expr, Symbol
 from ...decide.decimals import decimal
 from ...decide.zero import vanishes
 from ...display import Formulas, aligned
-from ...errors import MethodError, ModelError
+from ...errors import MethodError, ModelError, told
 from ...model.coordinates import step, time
 from ...model.heat import mechanical
 from ...model.system import System
@@ -208,7 +208,7 @@ def _not_hamiltonian(method: OneStep, why: str) -> str:
 def _stepmap(system: System, method: OneStep, order: int, what: str) -> StepMap:
     if not isinstance(system, System):
         raise ModelError(
-            f"{what}: got {system!r}. Expected a System and a method or a map: {what}(system, midpoint_map, order=2). The "
+            f"{what}: got {told(system)}. Expected a System and a method or a map: {what}(system, midpoint_map, order=2). The "
             f"system that a discrete one was made from is its attribute `system`."
         )
     mechanical(system, what)

@@ -18,7 +18,7 @@ from sympy import Expr
 from ...decide.budget import Budget
 from ...decide.zero import vanishes
 from ...display import Part, Shown
-from ...errors import ModelError, StartError
+from ...errors import ModelError, StartError, told
 from ...model.coordinates import Coordinate, Parameter, Velocity, parameters
 from ...model.heat import mechanical
 from ...model.system import System
@@ -212,7 +212,7 @@ def _symbols(system: System, chosen: Sequence[Coordinate]) -> list[Parameter]:
 def _chosen(system: System, cyclic: Any) -> list[Coordinate]:
     """The coordinates to eliminate, checked."""
     if not isinstance(system, System):
-        raise ModelError(f"routh: got {system!r}. Expected a System: routh(system).")
+        raise ModelError(f"routh: got {told(system)}. Expected a System: routh(system).")
     if cyclic is None:
         found = [q for q in system.coordinates if not _obstacle(system, q)]
         if not found:

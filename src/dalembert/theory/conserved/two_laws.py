@@ -18,7 +18,7 @@ from sympy import Expr
 
 from ...decide.zero import vanishes
 from ...display import Part, Shown
-from ...errors import ModelError
+from ...errors import ModelError, told
 from ...model.coordinates import Entropy, time
 from ...model.heat import conducted
 from ...model.principle import reactions_by_forms
@@ -202,4 +202,4 @@ def entropy_production(system: System) -> EntropyProduction:
 
 def _check(system: System, name: str) -> None:
     if not isinstance(system, System):
-        raise ModelError(f"{name}: got {system!r}. Expected a System: {name}(system).")
+        raise ModelError(f"{name}: got {told(system)}. Expected a System: {name}(system).")

@@ -24,7 +24,7 @@ from ...decide.sample import drawn, points
 from ...decide.scale import natural_scales
 from ...decide.zero import vanishes, vanishes_at
 from ...display import Part, Shown
-from ...errors import ModelError
+from ...errors import ModelError, told
 from ...model import checks
 from ...model.bodies.assembly import Assembly
 from ...model.coordinates import Coordinate, Momentum, Velocity, multiplier, time
@@ -105,7 +105,7 @@ def _check_regular(mass: Sequence[Sequence[Fast]], u: Sequence[Symbol]) -> None:
         for _, at in points([e for row in mass for e in row], 8)
         for d in (0, 1, 4, 8, 12)
     )
-    grids = [g for g in (values(mass, {k: balls.ball(x) for k, x in at.items()}) for at in slower) if g is not None]
+    grids = [g for g in (values(mass, balls.exact_point(at)) for at in slower) if g is not None]
     if grids and max(map(rank, grids)) < len(mass):
         kind = "velocities" if isinstance(u[0], Velocity) else "momenta"
         needed = {
@@ -383,7 +383,7 @@ def hamilton(
         return HamiltonianForm(system, found.dual, velocities, found.reason)
     if coordinates is None:
         raise ModelError(
-            f"hamilton: got {given!r} ({type(given).__name__}). Expected a System, or a Hamiltonian with its coordinates: "
+            f"hamilton: got {told(given)} ({type(given).__name__}). Expected a System, or a Hamiltonian with its coordinates: "
             f"hamilton(x.momentum**2/2 + x**2/2, coordinates=[x])."
         )
     q = checks.coordinates(coordinates)

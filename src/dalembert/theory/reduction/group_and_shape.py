@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from ...decide.matrix_scaling import solved
 from ...errors import StartError
 from ...model.coordinates import Coordinate
 from ...model.group_coordinate import GroupCoordinate
@@ -106,7 +107,7 @@ def reduced_state(reduced: ReducedSystem, q: Array, v: Array, parameters: Mappin
             )
         matrix = function_of(symbols, moved, numbers)(*at).reshape(len(w), len(w))
         shapes.append(at[s.dimension :])
-        speeds.append(np.linalg.lstsq(matrix, v[lane], rcond=None)[0])
+        speeds.append(solved(matrix[None], v[lane][None])[0])
     return np.array(shapes), np.array(speeds)
 
 

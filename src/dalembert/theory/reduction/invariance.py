@@ -16,7 +16,7 @@ from ...decide import balls
 from ...decide.elimination import rank
 from ...decide.zero import vanishes_at
 from ...display import Part, Shown, Table
-from ...errors import ModelError, printed
+from ...errors import ModelError, printed, told
 from ...model.heat import mechanical
 from ...model.space import frame, groups, position_symbols
 from ...model.system import System
@@ -90,7 +90,7 @@ def check_pair(system: System, symmetry: Any, role: str) -> None:
     """Refuse what is no symmetry, or one of other coordinates than those of the system."""
     if not isinstance(symmetry, Symmetry):
         raise ModelError(
-            f"{role}: got {symmetry!r} ({type(symmetry).__name__}). Expected a symmetry, made with "
+            f"{role}: got {told(symmetry)} ({type(symmetry).__name__}). Expected a symmetry, made with "
             f"dalembert.Symmetry({{{system.coordinates[0]}: ...}}, elements=[...])."
         )
     mechanical(system, role, groups=True)

@@ -130,6 +130,9 @@ def _lift(reduced: ReducedSystem, numbers: Mapping[Any, float]) -> Any:
         held = entries(*shapes).T
         forms = held[:, : n * spaces.forms.rows].reshape(len(held), spaces.forms.rows, n)
         G = held[:, n * spaces.forms.rows :].reshape(-1, n, n)
+        units = _units(G)
+        G, forms = G * units[:, :, None] * units[:, None, :], forms * units[:, None, :]
+        forms = forms / np.maximum(np.abs(forms).max(axis=-1, keepdims=True), np.finfo(float).tiny)
         D = kernel(forms, ranks["D"])
         inner = (
             kernel(forms @ V, ranks["S"])
@@ -142,9 +145,17 @@ def _lift(reduced: ReducedSystem, numbers: Mapping[Any, float]) -> Any:
         W = kernel(np.swapaxes(both, -1, -2) @ G, ranks["W"])
         spread = np.concatenate([H, W], axis=-1)
         found: Array = spread[:, k:] @ np.linalg.inv(spread[:, :k])
-        return found
+        return found * units[:, k:, None] / units[:, None, :k]
 
     return lift
+
+
+def _units(G: Array) -> Array:
+    """Units of velocities in which each alone has the inertia one: kernels by orthogonal matrices depend on the units."""
+    import numpy as np
+
+    inertia = np.abs(np.einsum("tii->ti", G))
+    return 1 / np.sqrt(np.where(inertia > 0, inertia, 1.0))
 
 
 def _motion(s: Any, t: Array, velocity: Any, first: Array, numbers: Mapping[Any, float]) -> Array:

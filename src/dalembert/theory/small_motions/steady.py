@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from decimal import Decimal, Inexact, localcontext
 from typing import Any
 
 from sympy import Expr, Matrix, Symbol
@@ -18,6 +19,9 @@ from .matrices import neat, size_of
 NEAR = 1e-8
 """A state given in numbers counts as steady if its relative distance from a steady one is below this."""
 
+DIGITS, DOUBLE = 5, 15
+"""A decimal of so many digits, from the first number to the second, was rounded: 3.14159 is pi. Doubles have more."""
+
 ROUNDED = 1e-13
 """A sum smaller than this fraction of its terms is rounding."""
 
@@ -30,17 +34,18 @@ def refuse_unsteady(
     known = {**at, **dict(zip(multipliers(system), matrices["reactions"], strict=True))}
     values = {s.name: number(e, {}) for s, e in known.items() if not e.free_symbols}
     reach = _reach(q, matrices["second"], at)
+    last = [_last_digit(at.get(c)) for c in q]
     rows = zip(
         system.constraints, parts["constraints"], matrices["constraints"], matrices["rates"].tolist(), strict=True
     )
     for c, (e,), value, row in rows:
-        if not _holds(e, [fast(a) for a in c.coefficients], value, row, q, reach, values):
+        if not _holds(e, [fast(a) for a in c.coefficients], value, row, q, reach, last, values):
             raise ModelError(f"about: the state violates {c.expression} = 0: its value there is {value}.")
     equations = zip(
         q, parts["residual"], parts["zeroth"], matrices["residual"], matrices["zeroth"].tolist(), strict=True
     )
     for c, (e,), slopes, value, row in equations:
-        if not _holds(e, slopes, value, row, q, reach, values):
+        if not _holds(e, slopes, value, row, q, reach, last, values):
             raise ModelError(
                 f"about: this state is neither an equilibrium nor a steady motion: in the equation of {c} a force of "
                 f"{neat(-value)} is left over. dalembert.equilibria(system, ...) finds the equilibria."
@@ -57,12 +62,13 @@ def _reach(q: Sequence[Coordinate], masses: Matrix, at: Mapping[Symbol, Any]) ->
 
 def _holds(
     e: Fast, slopes: Sequence[Fast], value: Expr, row: Sequence[Expr], q: Sequence[Coordinate],
-    reach: Sequence[float], values: Mapping[str, float],
+    reach: Sequence[float], last: Sequence[float], values: Mapping[str, float],
 ) -> bool:  # fmt: skip
-    """Whether an expression vanishes at the state; in numbers, up to rounding or to a relative change NEAR of the state.
+    """Whether an expression vanishes at the state; in numbers, up to rounding, to a relative change NEAR of the state, or to
+    what was rounded when it was typed.
 
     slopes, row:  its derivatives by the coordinates, as expressions and at the state
-    reach:        how large each coordinate is
+    reach, last:  how large each coordinate is, and half a unit of the last digit that was typed
     """
     if value.free_symbols:
         return vanishes(value)
@@ -72,10 +78,20 @@ def _holds(
     if left <= ROUNDED * number(magnitude(e), values):
         return True
     sizes = [size_of(a) for a in row]
-    if left <= NEAR * sum(a * r for a, r in zip(sizes, reach, strict=True)):
+    if left <= sum(a * max(NEAR * r, digit) for a, r, digit in zip(sizes, reach, last, strict=True)):
         return True
     bends = (a * _bend(d, c, a, values) for a, d, c in zip(sizes, slopes, q, strict=True) if a)
     return left <= NEAR * sum(bends)
+
+
+def _last_digit(given: Any) -> float:
+    """Half a unit of the last digit of a number that was rounded; 0 of other numbers and of expressions."""
+    if not getattr(given, "is_Rational", False) or given.is_Integer:
+        return 0.0
+    with localcontext(prec=DOUBLE) as rounding:
+        typed = (Decimal(given.p) / Decimal(given.q)).normalize().as_tuple()
+    is_decimal = not rounding.flags[Inexact] and len(typed.digits) >= DIGITS
+    return 0.5 * 10.0 ** int(typed.exponent) if is_decimal else 0.0
 
 
 def _bend(slope: Fast, q: Coordinate, size: float, values: Mapping[str, float]) -> float:

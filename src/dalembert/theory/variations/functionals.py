@@ -22,7 +22,7 @@ from sympy import Eq, Expr, Matrix, Symbol
 
 from ...decide.zero import vanishes
 from ...display import Part, Shown
-from ...errors import ModelError, StartError
+from ...errors import ModelError, StartError, told
 from ...model import checks
 from ...model.coordinates import Coordinate, Parameter, time
 from ...symbolic import numpy_function
@@ -211,7 +211,7 @@ def _numbers(given: Any, wanted: Sequence[Symbol], role: str, names: set[str]) -
     """Numbers for all wanted symbols, given by symbol or by name."""
     example = ", ".join(f"{s.name}: ..." for s in wanted)
     if not isinstance(given, Mapping):
-        raise StartError(f"{role}: got {given!r}. Expected {{{example}}}.")
+        raise StartError(f"{role}: got {told(given)}. Expected {{{example}}}.")
     found = {getattr(k, "name", k): v for k, v in given.items()}
     for name in found:
         if name not in names:

@@ -12,7 +12,7 @@ from ....decide.zero import vanishes
 from ....discrete.equations import carried
 from ....discrete.system import DiscreteSystem
 from ....engine.run_options import EXACT
-from ....errors import ModelError
+from ....errors import ModelError, told
 from ....methods.base import Method
 from ....model.space import lines_only
 from ....model.system import System
@@ -21,7 +21,7 @@ from ....run.trajectory import Trajectory
 from ....symbolic import fast, magnitude
 from ....theory.conserved.energy_and_momenta import Integral, by_forms, cyclic_momenta, energy_integral
 from ....theory.motion.energies import meaning
-from ..deviations import discrete_terms, term_sizes
+from ..deviations import discrete_terms, term_sizes, velocity_rounding
 from .audit_rows import Audit, Expected, Row
 from .found_integrals import Found, found_integrals
 from .heat_rows import thermal_rows
@@ -40,7 +40,7 @@ def audit(run: Trajectory, invariants: Mapping[str, Any] | None = None, seconds:
     positive, friction that opposes the motion. Of a run that failed, the computed part is audited.
     """
     if not isinstance(run, Trajectory):
-        raise ModelError(f"audit: got {run!r} ({type(run).__name__}). Expected a run: audit(simulate(...)).")
+        raise ModelError(f"audit: got {told(run)} ({type(run).__name__}). Expected a run: audit(simulate(...)).")
     lanes = "" if run.lanes is None else f", worst of {run.lanes} lanes"
     by = f"{run.system.name}, {run.method!r}" if run.method else run.system.name
     title = f"{by}, h = {run.h:g}, {span(run)}{lanes}"
@@ -127,7 +127,8 @@ def _constraint_rows(run: Trajectory, system: System) -> list[Row]:
         form = c.expression if c.is_holonomic else c.velocity_form(system.coordinates)
         values = run.quantity(form) if c.is_holonomic or steps is None else steps[..., a]
         size = run.quantity(magnitude(fast(form).expand()))
-        rows.append(vanishing(run, f"{c.expression} = 0", f"{c.kind} constraint", keeps, values, size))
+        rounded = velocity_rounding(run, c.coefficients) if not c.is_holonomic else None
+        rows.append(vanishing(run, f"{c.expression} = 0", f"{c.kind} constraint", keeps, values, size, rounded))
     return rows
 
 
