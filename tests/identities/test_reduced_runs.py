@@ -127,6 +127,18 @@ def test_a_start_of_position_and_velocity():
     start = {x: 0.1, y: 0.2, theta: 0, phi: 0.4, theta.dot: [1, 2], phi.dot: 0.5}
     whole = da.simulate(disk, da.Midpoint(), h=0.1, steps=20, start=start)
     assert np.array_equal(da.simulate(steps, h=0.1, steps=20, start=start).x, whole.x)
-    assert np.abs(da.simulate(small, h=0.1, steps=20, start=start).theta - whole.theta).max() < 1e-13
+    run = da.simulate(small, h=0.1, steps=20, start=start)
+    assert np.abs(run.theta - whole.theta).max() < 1e-13
+    back = small.reconstruct(run, {c: [start[c], start[c]] for c in (x, y, theta, phi)})
+    direct = da.simulate(steps, h=0.1, steps=20, start=start)
+    assert back.system == steps and back.lanes == 2 and back.columns == direct.columns
+    inner = (
+        back.records[:, 1:-1] - direct.records[:, 1:-1]
+    )  # where a motion begins the impulse of the reaction is not known
+    assert np.abs(inner).max() < 1e-12 and np.abs(back.records[:, -1, :8] - direct.records[:, -1, :8]).max() < 1e-12
+    assert np.abs(direct.multipliers[:, 1:-1]).min() > 1e-3
+    assert all(row.verdict.startswith("kept") for row in da.audit(back).rows)
+    with pytest.raises(da.StartError, match="Start from a state"):
+        da.simulate(steps, h=0.1, steps=30, start=back)
     with pytest.raises(da.StartError, match=r"no position for x, y; no value for x.dot, y.dot"):
         da.simulate(small, h=0.1, steps=1, start={theta: 0, phi: 0.4, theta.dot: 1, phi.dot: 0.5})
