@@ -3,8 +3,10 @@
 import matplotlib
 import numpy as np
 import pytest
+import sympy
 
 import dalembert as da
+from dalembert.draw.default_scene import is_angle
 
 theta, m, l, g = da.coordinates("theta"), *da.parameters("m l g", positive=True)
 PENDULUM = da.System(
@@ -143,6 +145,31 @@ def test_crossings_are_those_of_the_events():
     assert np.array_equal(drawn, [(c.positions["x"], c.velocities["x"]) for c in run.events])
 
 
+def test_exponents_are_those_up_to_each_time():
+    e = da.gallery.load("double-pendulum")
+    angle = e.system.coordinates[0]
+    given = {"h": 0.02, "steps": 400, "every": 2, "parameters": e.parameters}
+    found = da.lyapunov(da.simulate(e.system, da.Midpoint(), start=e.start | {angle: [2.0, 2.1]}, **given))
+    figure = da.plots.exponents(found, lane=1)
+    for k, (x, y) in enumerate(curves(figure)):
+        counts = np.rint(x / 0.04).astype(int)
+        assert counts[0] == 20 and counts[-1] == 200 and len(counts) > 50
+        assert np.array_equal(y, found.running[1, counts - 1, k])
+    band = figure.axes[0].collections[0].get_paths()[0].vertices
+    top, below = found.exponents[1, 0] + found.error[1, 0], found.exponents[1, 0] - found.error[1, 0]
+    last = band[np.isclose(band[:, 0], 8.0), 1]
+    assert np.isclose(last.max(), top) and np.isclose(last.min(), below)
+    shorter = da.lyapunov(da.simulate(e.system, da.Midpoint(), start=e.start | {angle: 2.1}, **given | {"steps": 100}))
+    # the scale of momenta is that of the part of the motion that is known, so exponents agree, but not their bits
+    assert np.allclose(found.up_to(50).exponents[1], shorter.exponents, atol=0.2)
+    with pytest.raises(da.ModelError, match="lane = 2: give the number of a lane, from 0 to 1"):
+        da.plots.exponents(found, lane=2)
+    with pytest.raises(da.ModelError, match=r"Expected lyapunov\(run\)"):
+        da.plots.exponents(3)
+    with pytest.raises(da.ModelError, match="from 20 to 200"):
+        found.up_to(19)
+
+
 def test_errors_against_a_run_and_an_exact_solution():
     e = da.gallery.load("harmonic-oscillator")
     given = {"h": 0.1, "steps": 50, "start": e.start, "parameters": e.parameters}
@@ -264,6 +291,16 @@ def test_branches_of_equilibria_are_zeros_of_the_force():
             at = da.evaluate(e.system, at={q: place, q.dot: 0}, parameters=rest | {speed: value})
             assert abs(at.accelerations[q]) < 1e-6
     assert found >= 5
+
+
+def test_an_angle_is_found_by_value():
+    """sin(x)^2 and its form in cos(2 x) have the period of a turn, x sin(x) has not."""
+    x, y = da.coordinates("x y")
+    for V, turns in (
+        (sympy.sin(x) ** 2, True), (sympy.sin(x + sympy.pi / 3) * sympy.cos(x), True), (x * sympy.sin(x), False),
+    ):  # fmt: skip
+        s = da.System("one", [x, y], kinetic=(x.dot**2 + y.dot**2) / 2, potential=sympy.expand_trig(V))
+        assert (is_angle(x, s), is_angle(y, s)) == (turns, False)
 
 
 def covering(figure):

@@ -12,6 +12,7 @@ from typing import Any
 import sympy
 from sympy import cos, floor, pi, sin
 
+from ..decide.zero import has_turns
 from ..model import scene as s
 from ..model.coordinates import Coordinate, time
 from ..model.group_coordinate import GroupCoordinate
@@ -78,7 +79,7 @@ def is_angle(q: Coordinate, system: System | None) -> bool:
     """Whether the Lagrangian contains a coordinate, and is the same after a whole turn of it."""
     if system is None or q not in system.lagrangian.free_symbols:
         return False
-    return bool(system.lagrangian.xreplace({q: q + 2 * pi}) == system.lagrangian)
+    return has_turns([system.lagrangian], q)
 
 
 def wrapped(q: Any) -> Any:

@@ -9,16 +9,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..analysis.motions.poincare import Section
-from ..analysis.motions.sensitivity import Sensitivity
 from ..errors import ModelError, StartError, told
-from ..model.coordinates import time as TIME
 from ..model.space import lines_only
 from ..model.system import System
 from ..numbers import name_of, reals
 from ..run.trajectory import Trajectory
 from ..run.values import parameter_values, point_map
 from ..theory.motion import state_maps as maps
-from .figure_style import COLOURS, MANY, checked_width, legend, new_figure, panel, plain, saved, style, symbol_text
+from .figure_style import COLOURS, MANY, panel, symbol_text
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -114,34 +112,6 @@ def _points(
 
     system = found.run.system if isinstance(found, Section) else found.system
     return panel(draw, path, width, f"{system.name}: {len(first)} crossings")
-
-
-def sensitivities(
-    found: Sensitivity, path: str | Path | None = None, *, relative: bool = False, width: str = "screen", lane: int = 0
-) -> Figure:
-    """The derivatives of a `sensitivity` against time, a panel for each quantity and a curve for each variable.
-
-    relative:  b de/db instead of de/db: by how much e changes per relative change of a parameter or a start
-    """
-    if not isinstance(found, Sensitivity):
-        raise ModelError(f"sensitivities: got {told(found)}. Expected sensitivity(run, of, by).")
-    sizes = found.sizes[lane] if relative else np.ones(len(found.by))
-    with style(checked_width(width)):
-        figure = new_figure(width, 0.5 * len(found.of) + 0.1)
-        panels = np.atleast_1d(figure.subplots(len(found.of), sharex=True))
-        for i, (axes, e) in enumerate(zip(panels, found.of, strict=True)):
-            for k, b in enumerate(found.by):
-                axes.plot(
-                    found.run.time,
-                    found.table[lane, :, i, k] * sizes[k],
-                    color=COLOURS[k % len(COLOURS)],
-                    label=symbol_text(b),
-                )
-            axes.set_ylabel(f"d({plain(str(e))})" if not hasattr(e, "name") else rf"$\mathrm{{d}}${symbol_text(e)}")
-        panels[-1].set_xlabel(symbol_text(TIME))
-        legend(panels[0])
-        saved(figure, path)
-    return figure
 
 
 def _ends(given: Any, what: str) -> tuple[float, float]:

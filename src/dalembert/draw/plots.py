@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..decide.zero import vanishes
+from ..decide.zero import has_turns
 from ..errors import ModelError, told
 from ..model.coordinates import Coordinate
 from ..model.system import System
@@ -24,8 +24,9 @@ from .equilibrium_figures import equilibrium_branches, frequency_response
 from .error_figures import error, work_precision
 from .figure_style import checked_target, checked_width, new_figure, saved, style, titled
 from .force_figures import forces
+from .growth_figures import exponents, sensitivities
 from .lane_curves import Look, checked_lanes, told_lanes
-from .phase_figures import crossings, phase_portrait, sensitivities
+from .phase_figures import crossings, phase_portrait
 from .run_panels import PANELS, Panel, coordinates, drawn, energy, fourth, of_expression
 from .run_panels import path as path_panel
 
@@ -36,6 +37,7 @@ __all__ = [
     "crossings",
     "equilibrium_branches",
     "error",
+    "exponents",
     "forces",
     "frequency_response",
     "phase_portrait",
@@ -135,13 +137,11 @@ def _angles(run: Trajectory, wrap: Any) -> frozenset[str]:
 
 def _is_angle(run: Trajectory, q: Any) -> bool:
     """Whether a system has the period 2 pi in a coordinate on which it depends."""
-    import sympy
-
     system = run.system.continuous
     if not isinstance(system, System):
         return False
     stated = [e for e in (system.lagrangian, *(c.expression for c in system.constraints)) if e.has(q)]
-    return bool(stated) and all(vanishes(e.subs(q, q + 2 * sympy.pi) - e) for e in stated)
+    return bool(stated) and has_turns(stated, q)
 
 
 def _title(run: Trajectory, look: Look) -> str:

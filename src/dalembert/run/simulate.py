@@ -92,10 +92,10 @@ def simulate(
     strict:     raise SimulationError if a lane ends early; the error carries the trajectory. False returns it.
     device:     "cpu", all cores, and in long runs several lanes at once in the vector registers; "simd", always in vectors,
                 with the same bits; or "cuda", all GPUs of this computer, one thread for each lane
-    checkpoint: a file "run.nc" that has the whole run every `checkpoint_every` steps; if the process is killed at any moment,
-                the same call goes on from there, and the motion is bitwise that of a run without interruption. Or a folder
-                "run.zarr", to which records are written as they come, so that a run of any length needs no memory: what is
-                returned is its last part, and `load` or xarray read the whole
+    checkpoint: a file "run.nc" that has the whole run, written anew every `checkpoint_every` steps; if the process is killed
+                at any moment, the same call goes on from there, and the motion is bitwise that of a run without
+                interruption. Or a folder "run.zarr", to which records are written as they come, so that a run of any length
+                needs no memory: what is returned is its last part, and `load` or xarray read the whole
 
     Arrays in `start` or `parameters` make lanes: one motion for each entry. A discrete system is its own method. A reduced
     system starts from its own variables or from a state of the system that was reduced; a reduced discrete system likewise.

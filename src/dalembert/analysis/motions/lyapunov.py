@@ -55,6 +55,13 @@ class Lyapunov(Shown):
         ends = np.arange(1, self.growth.shape[-2] + 1) * self._interval
         return self._sorted(np.cumsum(self.growth, axis=-2) / ends[:, None])
 
+    def up_to(self, count: int) -> Lyapunov:
+        """The exponents after so many intervals between records, with their errors as they were estimated then."""
+        expected = f"give a number of intervals between records, from {2 * self.blocks} to {self.growth.shape[-2]}"
+        if not 2 * self.blocks <= whole(count, "up_to", ModelError, expected=expected) <= self.growth.shape[-2]:
+            raise ModelError(f"up_to: {count}: {expected}.")
+        return replace(self, growth=self.growth[..., :count, :])
+
     @property
     def error(self) -> Array:
         """The estimated error of each exponent."""
