@@ -8,6 +8,9 @@ import sympy
 
 import dalembert as da
 from dalembert import cos, sin
+from dalembert.decide.zero import vanishes
+from dalembert.symbolic import fast
+from dalembert.theory.motion.lagrange import motion_residual
 
 x, y, z = da.coordinates("x y z")
 m, k = da.parameters("m k", positive=True)
@@ -208,6 +211,32 @@ def test_the_disc_in_the_frame_of_the_books():
     assert da.hamel(free).kind == "Lagrange"
 
 
+def test_a_motion_ends_where_the_model_determines_no_accelerations():
+    """Its matrix is d2L/dv2 - c d2chi/dv2 and becomes singular, where d'Alembert's motion from the same start goes on."""
+    ends = {}
+    for principle in (da.Upsilon(), da.DAlembert()):
+        system = particle(principle, x.dot**2 + 2 * y.dot**2 + z.dot**2 - 1, potential=x * y + k * z)
+        start = {x: 0.3, y: 0.2, z: 0, x.dot: 0.6, y.dot: -0.2, z.dot: 0.56**0.5}
+        for method in (da.Reference(), da.RungeKutta4(), da.DormandPrince8()):
+            run = run_of(system, method, start=start, h=0.01, steps=400, strict=False)
+            ends[repr(principle), type(method).__name__] = int(np.isfinite(run.x).sum()) if not run.ok else None
+    first = ends["Upsilon()", "Reference"]
+    assert first is not None and first < 400
+    for (principle, _), end in ends.items():
+        assert (end is not None and abs(end - first) < 8) if principle == "Upsilon()" else end is None
+
+
+def test_printed_equations_are_short_and_those_that_are_solved():
+    """What reactions contain besides multipliers is printed by its factors, here and in the fields of the model."""
+    for name in ("appell-device", "penny-on-incline", "knife-edge"):
+        system = da.gallery.load(name).system.replace(principle=da.Upsilon())
+        printed, fields = system.equations().lagrange, da.Upsilon().fields(system)
+        assert max(len(str(e)) for e in printed) < 200 and len(str(fields)) < 6000
+        residual = motion_residual(system)
+        for mine, whole in zip(residual, printed, strict=False):
+            assert vanishes(fast(whole.lhs - whole.rhs) - mine)
+
+
 # -------------------- compare_models --------------------
 
 
@@ -223,6 +252,19 @@ def test_a_comparison_says_what_differs():
     motions = compared.motions(start=START, parameters=VALUES, h=0.02, until=1, multipliers=[0.3])
     assert motions.multipliers == (0.3,) and motions.distance("Upsilon, minimal")[-1] > 1e-3
     assert set(motions.runs) == set(compared.models) and "vakonomic" in repr(motions)
+
+
+@pytest.mark.parametrize("constraint, reason", [
+    (z.dot - y * x.dot - x * y.dot, "derivatives of functions of position"),
+    (y.dot - x.dot * z.dot**2, "E(chi) vanishes along the motions of d'Alembert and Chetaev, although not along every curve"),
+    (z.dot - y * x.dot, "no part along the rows"),
+])  # fmt: skip
+def test_why_models_agree(constraint, reason):
+    """Without forces the motions of a constraint in velocities alone are straight, and E(chi) contains accelerations."""
+    compared = da.compare_models(particle(None, constraint, potential=0))
+    assert [
+        a.reason for a in compared.agreements if a.models[1] == "Upsilon, minimal" and a.holds and reason in a.reason
+    ]
 
 
 def da_motion_at(system, at):
