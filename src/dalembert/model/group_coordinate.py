@@ -317,7 +317,12 @@ class GroupCoordinate(Factor):
             raise StartError(
                 f"{role}: {self.name}{at} is no {self.noun}: {distance_in_words(self.group, matrix[worst], off[worst], what)}"
             )
-        found: Array = r.made_vector(self.group.numbers_of(r.taken(matrix)), [matrix[..., 0, 0]])
+        return self.numbers_of(matrix)
+
+    def numbers_of(self, matrices: Array) -> Array:
+        """The numbers of points, on one further axis; NaN where matrices are."""
+        with np.errstate(invalid="ignore"):
+            found: Array = r.made_vector(self.group.numbers_of(r.taken(matrices)), [matrices[..., 0, 0]])
         return found
 
     def shown(self, numbers: Array) -> Array:

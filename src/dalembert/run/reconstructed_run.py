@@ -12,7 +12,6 @@ from ..discrete.momenta_of_positions import momenta_of_positions
 from ..discrete.system import DiscreteSystem
 from ..errors import StartError
 from ..model.group_coordinate import GroupCoordinate
-from ..model.groups import rows as r
 from ..model.space import differences, factors, numbers
 from ..numbers import name_of, real
 from .trajectory import Trajectory
@@ -48,8 +47,7 @@ def _held(system: DiscreteSystem, positions: Mapping[Any, Array], shape: tuple[i
     for f in factors(system.coordinates):
         if isinstance(f, GroupCoordinate):
             matrices = np.broadcast_to(positions[f], (*shape, f.size, f.size))
-            with np.errstate(invalid="ignore"):
-                found.append(r.made_vector(f.group.numbers_of(r.taken(matrices)), [matrices[..., 0, 0]]))
+            found.append(f.numbers_of(matrices))
         else:
             found.append(np.broadcast_to(positions[f.coordinate], shape)[..., None])
     return np.concatenate(found, axis=-1)
