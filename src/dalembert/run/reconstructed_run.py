@@ -70,13 +70,17 @@ def _from_positions(system: DiscreteSystem, run: Trajectory, held: Array, values
         [np.broadcast_to(values[p.name], (lanes,)) for p in system.parameters] or [np.zeros((lanes, 0))]
     )
     flat = points.reshape(-1, points.shape[-1])
-    table = point_map(momenta_of_positions(system))(flat, np.repeat(rows, times - 1, axis=0))[0]
-    table = table.reshape(lanes, times - 1, -1)
-    leaving, arriving, rest = table[..., :n], table[..., n : 2 * n], table[..., 2 * n :]
-    forms = rest[..., : n * m].reshape(lanes, times - 1, n, m)
+    stepmap = momenta_of_positions(system)
+    table = point_map(stepmap)(flat, np.repeat(rows, times - 1, axis=0))[0].reshape(lanes, times - 1, -1)
+
+    def named(*names: str) -> Array:
+        return np.asarray(table[..., stepmap.columns(names)])
+
+    leaving, arriving = (named(*(f"{part} {i}" for i in range(n))) for part in ("leaving", "arriving"))
+    forms = named(*(f"reaction {a} {i}" for i in range(n) for a in range(m))).reshape(lanes, times - 1, n, m)
     momenta = np.concatenate([leaving[:, :1], arriving], axis=1)
     multipliers, constraints = (np.full((lanes, times, m), np.nan) for _ in range(2))
-    constraints[:, :-1] = rest[..., n * m :]
+    constraints[:, :-1] = named(*(f"constraint {a}" for a in range(m)))
     multipliers[:, :-1] = _multipliers(forms, leaving - momenta[:, :-1])
     return [momenta, multipliers, constraints]
 
