@@ -187,3 +187,15 @@ def test_crossings_are_on_the_constraints_where_the_nodes_have_drifted():
     assert len(section.time) > 3
     assert np.abs(section[x] ** 2 + section[y] ** 2 - 1).max() < 1e-13
     assert np.abs(run.x**2 + run.y**2 - 1).max() > 1e-6  # the control
+
+
+@pytest.mark.parametrize("every", [1, 4])
+def test_a_run_that_an_event_stopped_is_seen_up_to_it(every):
+    """x = t - 1 stops at t = 1.1 within a step; x = 0.05 is crossed in that step, x = 0.15 is not."""
+    free = da.System("free", [x], kinetic=x.dot**2 / 2)
+    stop = da.Event(x - 0.1, action="stop")
+    run = da.simulate(free, da.Midpoint(), h=0.25, until=3, every=every, start={x: -1, x.dot: 1}, events=[stop])
+    assert run.time[-1] == pytest.approx(1.1)
+    np.testing.assert_allclose(da.poincare(run, x - 0.05).time, [1.05], rtol=1e-14)
+    np.testing.assert_allclose(da.poincare(run, x + 0.6).time, [0.4], rtol=1e-14)
+    assert len(da.poincare(run, x - 0.15).time) == 0
