@@ -19,7 +19,6 @@ import numpy as np
 import dalembert as da
 
 DOCS = Path(__file__).parent
-PICTURES = DOCS / "pictures"
 PAGE = DOCS / "thermomechanics.md"
 
 STEPS = {0.2: "tab:green", 0.1: "tab:orange", 0.05: "tab:blue"}
@@ -255,36 +254,7 @@ PICTURE = {
 }
 
 
-def draw(folder: Path) -> list[Path]:
-    """Draw all pictures into a folder."""
-    import matplotlib
-
-    matplotlib.use("Agg")
-    import matplotlib.pyplot as plt
-
-    paths = []
-    for name, make in PICTURE.items():
-        paths.append(folder / f"thermo-{name}.png")
-        figure = make(plt)
-        figure.savefig(paths[-1], dpi=110)
-        plt.close(figure)
-    return paths
-
-
-def main(arguments: list[str]) -> int:
-    """Run the page and draw; with --check, 1 if an output has changed."""
-    import make_tutorials as tutorials
-
-    check, text = "--check" in arguments, PAGE.read_text()
-    fresh = tutorials.run(text, PAGE.name)
-    reports = tutorials.stale(text, fresh)
-    print(f"{PAGE.name}: {len(fresh)} blocks, {len(reports)} changed")
-    print(*reports, sep="\n", end="\n" if reports else "")
-    if not check:
-        PAGE.write_text(tutorials.written(text, fresh))
-        print(*(f"wrote {p.relative_to(DOCS)}" for p in draw(PICTURES)), sep="\n")
-    return int(check and bool(reports))
-
-
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    from make_tutorials import remake
+
+    sys.exit(remake(PAGE, PICTURE, "thermo", sys.argv[1:]))

@@ -22,7 +22,7 @@ import sys
 import tempfile
 import textwrap
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from time import perf_counter
@@ -175,6 +175,35 @@ def _folder(check: bool) -> Iterator[None]:
         yield
         for picture in () if check else Path(empty).glob("tutorials-*.png"):
             shutil.copy(picture, PICTURES)
+
+
+def drawn(pictures: Mapping[str, Callable[[Any], Any]], prefix: str) -> list[Path]:
+    """Pictures by name, drawn into `prefix-name.png`; each is a function that makes a figure with pyplot."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+
+    paths = []
+    for name, make in pictures.items():
+        paths.append(PICTURES / f"{prefix}-{name}.png")
+        figure = make(plt)
+        figure.savefig(paths[-1], dpi=110)
+        plt.close(figure)
+    return paths
+
+
+def remake(page: Path, pictures: Mapping[str, Callable[[Any], Any]], prefix: str, arguments: list[str]) -> int:
+    """Run a page and draw its pictures; with --check, write nothing, and return 1 if an output has changed."""
+    check, text = "--check" in arguments, page.read_text()
+    fresh = run(text, page.name)
+    reports = stale(text, fresh)
+    print(f"{page.name}: {len(fresh)} blocks, {len(reports)} changed")
+    print(*reports, sep="\n", end="\n" if reports else "")
+    if not check:
+        page.write_text(written(text, fresh))
+        print(*(f"wrote {p.relative_to(page.parent)}" for p in drawn(pictures, prefix)), sep="\n")
+    return int(check and bool(reports))
 
 
 def main(arguments: list[str]) -> int:

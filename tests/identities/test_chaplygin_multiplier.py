@@ -115,3 +115,25 @@ def test_a_dimension_assumption_that_fails():
     expected = "Expected that exactly one admissible velocity belongs to each shape velocity .S = 0 and W = 0."
     with pytest.raises(da.ModelError, match=expected):
         _ = reduced.chaplygin
+
+
+def test_the_connection_is_that_of_the_constraints_whatever_connection_was_given():
+    x, y, z = da.coordinates("x y z")
+    (g,) = da.parameters("g,")
+    s = da.System("particle", [x, y, z], kinetic=(x.dot**2 + y.dot**2 + z.dot**2) / 2, constraints=[z.dot - y * x.dot])
+    symmetry = da.Symmetry({z: z + g}, elements=[g])
+    plain, given = (da.reduce(s, symmetry, **more).chaplygin for more in ({}, {"lift": {x: {g: 3 * y**2}, y: {g: x}}}))
+    assert vanishes(plain.lagrangian - given.lagrangian)
+    assert all(vanishes(a - b) for a, b in zip(plain.gyroscopic, given.gyroscopic, strict=True))
+    assert any(e != 0 for e in plain.gyroscopic)
+
+
+def test_momenta_that_are_not_linear_in_the_velocities_give_no_hamiltonian():
+    """A shape of one variable has the multiplier one, but here its inertia depends on the velocity."""
+    x, y = da.coordinates("x y")
+    (g,) = da.parameters("g,")
+    symmetry = da.Symmetry({y: y + g}, elements=[g])
+    for more, linear in ((0, True), (x.dot**4, False)):
+        s = da.System("quartic", [x, y], lagrangian=(x.dot**2 + y.dot**2) / 2 + more, constraints=[y.dot - x * x.dot])
+        shape = da.reduce(s, symmetry).chaplygin
+        assert shape.multiplier == 1 and (shape.hamiltonisation is not None) == linear

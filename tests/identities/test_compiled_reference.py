@@ -12,6 +12,7 @@ from sympy import Rational
 
 import dalembert as da
 from dalembert import cos, exp, log, sin, sqrt
+from dalembert.engine.adaptive_lane import CODE, REJECTED, RETRIES, ROW, STEP_AT
 from dalembert.engine.adaptive_machine import AdaptiveStepper
 from dalembert.methods.dormand_prince_pair import dop853
 from dalembert.run.reference_flow import flow_of
@@ -174,3 +175,72 @@ def test_random_falls_end_where_the_domain_ends(potential):
         assert np.abs(energy - energy[0]).max() < 1e-6 * (
             1 + np.abs(energy[0]) + (run[x.dot][lane, : last + 1] ** 2).max()
         )
+
+
+FREE = da.System("free", [x], kinetic=x.dot**2 / 2)
+
+
+def steps_of(system, state, first, until, rtol=1e-10, parameters=()):
+    """One attempted step after the other: the numbers of the lane after each."""
+    stepper, n = AdaptiveStepper(flow_of(system, False), dop853()), len(state)
+    carry, status = stepper.begin(np.array([state], dtype=float), 0.0, np.array([first]))
+    out, times, row = np.zeros((1, 2, n)), np.array([0.0, until]), np.array([parameters], dtype=float).reshape(1, -1)
+    while status[0, ROW] < 2 and not status[0, CODE]:
+        stepper.advance(carry, row, times, out, status, 1, rtol, 0.0)
+        yield carry[0].copy(), status[0].copy()
+
+
+def test_steps_grow_tenfold_at_most_and_not_after_one_that_was_refused():
+    """E. Hairer, S. P. Norsett and G. Wanner, Solving Ordinary Differential Equations I, section II.5."""
+    at, last, refused, grown = 4 * 2 + STEP_AT, 1e-9, 0, []
+    walk = steps_of(SPRING, [1.0, 0.0], last, 400.0, parameters=[1.0])
+    for carry, status in walk:
+        if refused and not status[REJECTED]:
+            assert carry[at] <= last
+        grown.append(carry[at] / last)
+        last, refused = carry[at], status[REJECTED]
+    assert min(grown) >= 0.2 and 9.99 < max(grown) < 10.01
+
+    suddenly = da.System("kick", [x], kinetic=x.dot**2 / 2, potential=exp(-400 * (x - 3) ** 2))
+    last, refused, seen = 1.0, 0, 0
+    for carry, status in steps_of(suddenly, [0.0, 2.0], last, 3.0):
+        if refused and not status[REJECTED]:
+            seen += 1
+            assert carry[at] <= last
+        last, refused = carry[at], status[REJECTED]
+    assert seen > 1
+
+
+def test_what_rounding_took_is_added_and_the_sizes_of_the_motion_are_kept():
+    stepper = AdaptiveStepper(flow_of(FREE, False), dop853())
+    ends = []
+    for rest in (0.0, 0.25):
+        carry, status = stepper.begin(np.array([[1.0, 2.0]]), 0.0, np.array([0.1]))
+        carry[0, 2] = rest  # what rounding has taken from x so far
+        out = np.zeros((1, 2, 2))
+        stepper.advance(carry, np.zeros((1, 0)), np.array([0.0, 1.0]), out, status, 10**6, 1e-10, 0.0)
+        ends.append(carry[0, 0])
+    np.testing.assert_allclose(ends, [3.0, 3.25], rtol=1e-15)
+    (*_, (carry, _)) = steps_of(SPRING, [1.0, 0.0], 1e-3, 20.0, parameters=[1.0])
+    np.testing.assert_allclose(
+        carry[6:8], [2.0, 1.0], rtol=2e-2
+    )  # the largest distance from the start, the largest speed
+
+
+def test_a_step_that_has_no_value_is_tried_again_shorter():
+    """The stages of a long step lie beyond the wall, the motion does not."""
+    wall = da.System("wall", [x], kinetic=x.dot**2 / 2, potential=x ** Rational(-3, 2))
+    walk = [status for _, status in steps_of(wall, [3.0, -30.0], 1.0, 0.3)]
+    assert max(status[RETRIES] for status in walk) > 0
+    assert walk[-1][CODE] == 0 and walk[-1][ROW] == 2
+    run = da.simulate(wall, da.Reference(), h=0.1, until=1, start={x: 3.0, x.dot: -30.0})
+    assert run[x.dot][-1] > 29
+
+
+def test_a_step_across_a_singular_point_is_not_made():
+    """The force is so weak that no stage feels it."""
+    for side in (-1.0, 1.0):
+        weak = da.System("weak", [x], kinetic=x.dot**2 / 2, potential=1e-40 / x)
+        run = da.simulate(weak, da.Reference(), h=1.0, steps=5, start={x: side, x.dot: -side}, strict=False)
+        assert run.status is not da.Status.CONVERGED
+        assert (run.x[np.isfinite(run.x)] * side >= 0).all()

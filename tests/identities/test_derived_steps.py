@@ -17,7 +17,7 @@ from dalembert.engine.run_options import Extent
 from dalembert.engine.status import Status
 from dalembert.engine.tangent import tangents
 from dalembert.run.plan import seed
-from dalembert.symbolic import fast
+from dalembert.symbolic import fast, free_names
 from dalembert.waist.derived_steps import backward, composed, tangent_names, variational
 from dalembert.waist.matrix_block import MatrixBlock
 from dalembert.waist.stepmap import Block, StepMap, guarded
@@ -221,6 +221,14 @@ def test_written_out_or_as_substeps_it_is_the_same_motion(method):
     assert set(written.outputs) == set(loop.outputs)
 
 
+def test_outputs_of_a_composition_are_those_of_its_first_step():
+    case = systems.forced()
+    one, other = da.Midpoint().step_map(case.system), da.Midpoint().step_map(case.system)
+    value = {"seen": fast(one.unknowns[0])}
+    both = composed("both", [replace(one, outputs=value), replace(other, outputs=value)], [0.5, 0.5])
+    assert free_names(both.outputs.values()) == {both.blocks[0].unknowns[0]}
+
+
 def test_steps_of_different_states_are_not_composed():
     step = da.Midpoint().step_map(systems.forced().system)
     with pytest.raises(ValueError, match="Expected steps of one state"):
@@ -275,7 +283,7 @@ def test_what_has_no_steps_to_differentiate_is_refused():
         da.tangents(3)
     case = systems.forced()
     adaptive = da.simulate(case.system, da.Reference(), h=0.1, steps=2, start=case.start, parameters=case.parameters)
-    with pytest.raises(da.MethodError, match=r"tangents: .* is adaptive and has no step to differentiate"):
+    with pytest.raises(da.MethodError, match=r"tangents: .* is adaptive, and only steps of one length in t"):
         da.tangents(adaptive)
 
 

@@ -152,3 +152,34 @@ def test_the_layout_of_a_step_tells_positions_and_momenta_with_rotations():
     assert layout.of("momentum", step.state) == [q.momentum.name for q in body.coordinates] == list(step.state[5:])
     used = free_names([discrete.lagrangian])
     assert not used & {d.at(0).name for d in R.directions} and {d.at(1).name for d in R.directions} <= used
+
+
+def test_friction_is_in_the_variations_of_its_own_end():
+    """With the left map friction acts at the beginning of a step, with the right map at its end."""
+    S = da.entropies("S")
+    warm = da.System("warm", [x], kinetic=x.dot**2 / 2, entropies=[S], internal_energy=da.exp(S), friction={x: -x.dot})
+    for rule, acting in ((da.left_map, 0), (da.right_map, 1)):
+        (row,) = variation_rows(da.discretise(warm, rule))
+        assert row[acting] != 0 and row[1 - acting] == 0
+
+
+def test_variations_go_from_the_end_where_one_step_does_not_determine_the_next():
+    """D_S+ L_d is zero on the second step only."""
+    S = da.entropies("S")
+    law = S.at(1) - S.at(0) - h * x.at(0)
+    L = (x.at(1) - x.at(0)) ** 2 / 2 - da.exp(S.at(0)) - x.at(0) * da.exp(S.at(1))
+    discrete = da.DiscreteSystem(
+        "both ends", [x], lagrangian=L, entropies=[S], entropy_laws=[law], friction_minus={x: -1}
+    )
+    places, heats = [0.3, 0.0, 0.5, 0.8], [0.2, 0.25, 0.4, 0.5]
+    steps = [
+        {x.at(0): places[i], x.at(1): places[i + 1], S.at(0): heats[i], S.at(1): heats[i + 1], "step.h": h}
+        for i in range(3)
+    ]
+    dq = np.array([[0.3], [-0.2], [0.7], [0.4]])
+    dS = extended_variation(discrete, steps, dq, end=0.6)
+    assert dS[-1, 0] == 0.6
+    for i, at in enumerate(steps):
+        values = {getattr(key, "name", key): value for key, value in at.items()} | {"t": 0.0}
+        row = [number(e, values) for e in variation_rows(discrete)[0]]
+        assert np.dot(row, [dq[i, 0], dq[i + 1, 0], dS[i, 0], dS[i + 1, 0]]) == pytest.approx(0, abs=1e-14)

@@ -461,3 +461,27 @@ def test_a_force_that_underflows_has_no_period(unit):
     morse = da.System("Morse", [x], kinetic=x.dot**2 / 2, potential=(1 - sympy.exp(-x / unit)) ** 2)
     with pytest.raises(da.StartError, match="no interval for x"):
         da.equilibria(morse)
+
+
+@pytest.mark.parametrize("unit", [1e-10, 1.0, 1e11])
+def test_an_angle_that_was_rounded_when_typed_is_an_equilibrium(unit):
+    pendulum = da.gallery.load("pendulum")
+    (angle,), numbers = pendulum.system.coordinates, {**pendulum.parameters}
+    numbers = {p: v * (unit if p.name in ("l", "g") else 1) for p, v in numbers.items()}
+
+    def modes(at):
+        return da.linearise(pendulum.system, about={angle: at}, parameters=numbers)
+
+    exact = float(modes(np.pi).stiffness[0])
+    for typed in (3.14159, 3.1416, -3.141593):
+        assert float(modes(typed).stiffness[0]) == pytest.approx(exact, rel=1e-9)
+    for off in (
+        3.14,
+        3.141,
+        3.1415,
+        3.14160001,
+        3,
+        0.12345,
+    ):  # 3.1415 is not pi rounded to five digits, 3.14160001 not to nine
+        with pytest.raises(da.ModelError, match="neither an equilibrium nor a steady motion"):
+            modes(off)

@@ -6,6 +6,7 @@ from functools import cache
 
 import numpy as np
 import pytest
+import sympy
 
 import dalembert as da
 
@@ -123,3 +124,13 @@ def test_reconstruction_does_not_depend_on_the_unit_of_length(length):
         assert np.abs(back[c] - place[c] - 2 * length * way).max() < 1e-4 * length
     assert [abs(float(back[c][0] - place[c])) <= 1e-15 * max(length, 1) for c in (x, y)] == [True, True]
     assert np.allclose(back.geometric, back.geometric[0], rtol=0, atol=1e-14 * length)
+
+
+def test_the_kinetic_connection_of_a_group_that_moves_freely():
+    """Horizontal velocities have no momentum along the group: xi = -(x x' + y^2 y') for this kinetic energy."""
+    (g,) = da.parameters("g,")
+    x, y, z = da.coordinates("x y z")
+    along = z.dot + x * x.dot + y**2 * y.dot
+    s = da.System("carried", [x, y, z], kinetic=x.dot**2 / 2 + y.dot**2 + along**2 / 2)
+    reduced = da.reduce(s, da.Symmetry({z: z + g}, elements=[g]))
+    assert reduced.lift == sympy.Matrix([[-x, -(y**2)]])

@@ -297,3 +297,25 @@ def test_contraction_says_what_it_cannot_do():
         contraction(run)
     with pytest.raises(da.ModelError, match="Expected a run"):
         contraction(CART)
+
+
+def test_laws_of_a_body_that_turns_and_warms():
+    R, z, S = da.rotation("R"), da.coordinates("z"), da.entropies("S")
+    J, c, k = da.parameters("J c k", positive=True)
+    system = da.System(
+        "turning and warming",
+        coordinates=[R, z],
+        entropies=[S],
+        kinetic=J * (R.omega[0] ** 2 + 2 * R.omega[1] ** 2 + 3 * R.omega[2] ** 2) / 2 + z.dot**2 / 2,
+        potential=J * R[2, 2] + k * z**2 / 2,
+        internal_energy=exp(S),
+        friction={S: {z: -c * z.dot, R: tuple(-c * w for w in R.omega)}},
+    )
+    values, errors = {J: 1, c: 0.1, k: 3}, []
+    for h in (0.02, 0.01):
+        start = {R: np.eye(3), R.omega: (1, 2, 5), z: 1, z.dot: 0, S: 1}
+        run = da.simulate(system, da.Midpoint(), h=h, until=1, start=start, parameters=values)
+        found = da.audit(run)
+        assert found.ok and "entropy produced in S" in str(found)
+        errors.append(abs(run.energy[-1] - run.energy[0]))
+    assert np.log2(errors[0] / errors[1]) == pytest.approx(2, abs=0.2)

@@ -151,3 +151,22 @@ def test_one_stage_is_the_midpoint_rule():
     assert np.abs(gauss - midpoint).max() < 1e-11
     assert np.abs(galerkin - midpoint).max() < 1e-11
     assert np.abs(control - midpoint).max() > 1e-4
+
+
+def test_a_stiff_solver_stays_on_a_constraint_that_moves():
+    """z.dot = (y + t) x.dot: both solvers of the reference project onto the constraint of the time that they have reached."""
+    x, y, z = da.coordinates("x y z")
+    form = z.dot - (y + da.time) * x.dot
+    kinetic = (x.dot**2 + y.dot**2 + z.dot**2) / 2
+    s = da.System("moving", [x, y, z], kinetic=kinetic, potential=(x**2 + y**2) / 2, constraints=[form])
+    start = {x: 1, y: 0.3, z: 0, x.dot: 0.5, y.dot: -0.2}
+    runs = [
+        da.simulate(s, da.Reference(1e-9, solver=kind), h=0.1, until=3, start=start) for kind in ("DOP853", "Radau")
+    ]
+    for run in runs:
+        assert np.abs(run.quantity(form)).max() < 1e-13
+    for q in (x, y, z):
+        np.testing.assert_allclose(runs[0][q], runs[1][q], atol=1e-6)
+    still = s.replace(constraints=[z.dot - y * x.dot])  # the control
+    other = da.simulate(still, da.Reference(1e-9), h=0.1, until=3, start=start)
+    assert np.abs(other.z - runs[0].z).max() > 0.1

@@ -164,3 +164,31 @@ def test_balances_of_force_do_not_depend_on_units(seed):
         whole.newton_euler([b.Contact(rod, [0, 0], [[1, 0]])]).solve(at, values)
     with pytest.raises(da.ModelError, match="the balances do not determine"):
         whole.newton_euler([contact, b.Contact(rod, [l * sin(theta), l * cos(theta)])]).solve(at, values)
+
+
+@pytest.mark.parametrize("unit", [1e-12, 1.0, 1e12])
+def test_a_velocity_that_is_zero_but_for_rounding_violates_no_constraint(unit, monkeypatch):
+    """Of x.dot = 0 the only term is the rounding error itself: it is compared with the motion of the whole system."""
+    kinetic = (x.dot**2 + y.dot**2 + (x.dot + y.dot / 3) ** 2) / 2
+    tied = da.System("tied", [x, y], kinetic=kinetic, potential=x**2 / 3 + y**2 / 7 + x * y / 5, constraints=[x.dot])
+    run = da.simulate(tied, da.Midpoint(), h=0.01, steps=300, start={x: 0.2 * unit, y: unit, y.dot: 0.4 * unit})
+    assert 0 < np.abs(run.step_residuals).max() < 1e-15 * unit
+    assert da.audit(run).ok
+    slipping = run.step_residuals + 1e-12 * unit
+    monkeypatch.setattr(da.Trajectory, "step_residuals", slipping)  # control
+    assert da.audit(run).rows[-1].verdict == "VIOLATED"
+
+
+def test_momenta_in_space_need_a_position():
+    """Of a group velocity no position is known; without one the momenta of the body were told as those of space."""
+    phi = da.coordinates("phi")
+    u, w, a = da.parameters("u w a")
+    rows = {x: x * cos(a) - y * sin(a) + u, y: x * sin(a) + y * cos(a) + w, phi: phi + a}
+    free = da.System("disc", [x, y, phi], kinetic=(x.dot**2 + y.dot**2) / 2 + phi.dot**2 / 3)
+    sleigh = free.replace(constraints=[sin(phi) * x.dot - cos(phi) * y.dot], name="sleigh")
+    for system in (free, sleigh):
+        reduced = da.reduce(system, da.Symmetry(rows, elements=[u, w, a]))
+        begun = {x: 0, y: 0, phi: 0, x.dot: 1.2, y.dot: 0, phi.dot: 0.8}
+        report = da.audit(da.simulate(reduced, da.Midpoint(), h=0.01, steps=100, start=begun))
+        assert not any("space" in row.quantity for row in report.rows)
+        assert report.ok

@@ -144,6 +144,28 @@ def test_a_longer_run_goes_on_from_a_finished_one(tmp_path):
         da.simulate(**CASES["free"] | {"steps": 20}, **kept)
 
 
+@pytest.mark.parametrize("suffix", [".nc", ".zarr"])
+@pytest.mark.parametrize("after", [9, 13, 30])
+def test_a_run_that_begins_between_two_records_goes_on(tmp_path, suffix, after):
+    """It continues another run, and its first record is some steps later."""
+    earlier = da.simulate(**CASES["free"] | {"steps": 7})
+    case = CASES["free"] | {"start": earlier, "every": 5}
+    kept = {"checkpoint": tmp_path / f"run{suffix}", "checkpoint_every": 2}
+
+    def stop(done, steps):
+        if done >= after:
+            raise KeyboardInterrupt
+
+    with pytest.raises(da.SimulationError, match="the same call goes on"):
+        da.simulate(**case, **kept, progress=stop)
+    for _ in range(2):  # the second time it is finished
+        da.simulate(**case, **kept)
+    assert different(da.load(kept["checkpoint"]), da.simulate(**case), counts=False) == []
+    other = da.simulate(**CASES["free"] | {"steps": 7, "start": dict.fromkeys(PENDULUM.start, 0.1)})
+    with pytest.raises(da.StartError, match="its start differ"):
+        da.simulate(**case | {"start": other}, **kept)
+
+
 @pytest.mark.parametrize(
     ("change", "told"),
     [
@@ -175,7 +197,7 @@ def test_what_cannot_be_kept_is_refused(tmp_path):
         da.simulate(**call, checkpoint=file, checkpoint_every=0)
     with pytest.raises(da.StartError, match="no known suffix"):
         da.simulate(**call, checkpoint=tmp_path / "run.txt", checkpoint_every=5)
-    with pytest.raises(da.MethodError, match="chooses its own steps"):
+    with pytest.raises(da.MethodError, match="is adaptive, so it is not continued"):
         da.simulate(**call | {"method": da.Reference()}, checkpoint=file, checkpoint_every=5)
     with pytest.raises(da.MethodError, match="method of your own, and a file cannot hold it"):
         da.simulate(**call | {"method": Own()}, checkpoint=file, checkpoint_every=5)

@@ -124,21 +124,21 @@ REFUSED = [
     (lambda: go(steps=3, **LANES), "start, parameters: 2 lanes. With Sundman((x**2 + y**2)**(3/4), StormerVerlet()) the "
      "steps of each motion have lengths of their own, so there is no common time. Simulate them one after the other."),
     (lambda: go(steps=3, events=[da.Event(x)]), "Sundman() has no events. Use a method with a fixed step, such as Gauss(4)."),
-    (lambda: go(steps=3, record={x: "mean"}), "chooses its own steps and keeps no numbers along them."),
-    (lambda: go(steps=3, device="simd"), "has no step that is repeated; it runs on the 'cpu'."),
+    (lambda: go(steps=3, record={x: "mean"}), "in a time of its own and keeps no numbers along them."),
+    (lambda: go(steps=3, device="simd"), "takes steps of one length in a time of its own; it runs on the 'cpu'."),
     (lambda: go(steps=3, checkpoint="a.nc", checkpoint_every=1), "checkpoint: Sundman("),
     (lambda: go(until=-1), "until = -1 lies before the start at t = 0."),
     (lambda: go(until=float("nan")), "until = nan"),
-    (lambda: da.tangents(go(steps=3)), "is adaptive and has no step to differentiate."),
+    (lambda: da.tangents(go(steps=3)), "takes steps of one length in a time of its own, and only steps"),
     (lambda: da.energy_report(go(steps=3)), "have different lengths in time. Expected a run with equal steps, by a method "
      "such as Midpoint() or Reference()."),
     (lambda: da.hamilton_principle(go(steps=3)), "hamilton_principle: the steps of Sundman("),
     (lambda: da.existence(go(steps=3)), "existence: a run by Sundman() has no steps of equal length."),
-    (lambda: da.convergence(KEPLER, [SUNDMAN], [0.1, 0.05], start=NEAR, until=1, parameters={k: 1}), "is adaptive"),
+    (lambda: da.convergence(KEPLER, [SUNDMAN], [0.1, 0.05], start=NEAR, until=1, parameters={k: 1}), "own: h is not"),
     (lambda: da.Composition(SUNDMAN), "only a symmetric method can be composed"),
     (lambda: da.Sundman(x, da.RungeKutta4()), "Sundman: RungeKutta4() is not symmetric. Expected a symmetric one with a "
      "fixed step and momenta, such as StormerVerlet(), Midpoint() or Gauss(2)."),
-    (lambda: da.Sundman(x, SUNDMAN), "chooses its own steps. Expected a symmetric one"),
+    (lambda: da.Sundman(x, SUNDMAN), "takes steps of one length in a time of its own. Expected a symmetric one"),
     (lambda: da.Sundman(x, "midpoint"), "Sundman: got the method 'midpoint'. Expected a symmetric one"),
     (lambda: da.Sundman(0), "Sundman: s = 0 is not positive. Expected a function that is, such as sqrt(x**2 + y**2)."),
     (lambda: da.modified_equation(KEPLER, SUNDMAN, order=2), "modified_equation: the steps of Sundman("),
@@ -194,3 +194,11 @@ def test_burrau():
     assert pair[-20:].max() < 1.5 < light[-20:].min()
     control = da.simulate(bodies, da.StormerVerlet(), h=0.002, until=17, start=start)
     assert np.abs(control.energy / control.energy[0] - 1).max() > 0.1
+
+
+def test_a_step_that_ends_where_s_is_not_positive_is_not_made():
+    free = da.System("free", [x], kinetic=x.dot**2 / 2)
+    given = {"start": {x: 1.0, x.dot: -1.0}, "steps": 1, "strict": False}
+    ends = [da.simulate(free, da.Sundman(x), h=h, **given) for h in (3.0, 0.5)]
+    assert [run.status for run in ends] == [da.Status.LEFT_DOMAIN, da.Status.CONVERGED]
+    assert ends[1].x[-1] > 0

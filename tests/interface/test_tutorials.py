@@ -2,25 +2,13 @@
 
 from __future__ import annotations
 
-import importlib.util
 import re
-import sys
-from pathlib import Path
 
 import pytest
 
-DOCS = Path(__file__).parents[2] / "docs"
+from .pages import DOCS, load
 
-
-def load():
-    spec = importlib.util.spec_from_file_location("make_tutorials", DOCS / "make_tutorials.py")
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module  # dataclasses look their module up there
-    spec.loader.exec_module(module)
-    return module
-
-
-tutorials = load()
+tutorials = load("make_tutorials")
 THEMES = ["constraints-and-reactions", "moving-frames", "small-oscillations", "snakeboard", "what-is-conserved"]
 
 

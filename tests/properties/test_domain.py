@@ -177,3 +177,44 @@ def test_a_step_over_two_poles_has_left_the_domain(potential, method):
         run = da.simulate(on_a_line(potential), method, h=1.0, steps=3, start={x: 0.3, x.dot: speed}, strict=False)
         assert (run[x][np.isfinite(run[x])] > -math.pi / 2).all()
         assert run.status is not Status.CONVERGED or isinstance(method, da.Reference)
+
+
+@pytest.mark.parametrize("potential", [tan(x), 1 / sin(x + 1.57)], ids=str)
+def test_a_step_over_two_poles_in_the_other_direction(potential):
+    for speed in (2 * math.pi, 6.0, 63.0):
+        run = da.simulate(
+            on_a_line(potential), da.RungeKutta4(), h=1.0, steps=3, start={x: 0.3, x.dot: speed}, strict=False
+        )
+        assert run.status is Status.LEFT_DOMAIN
+        assert (run.x[np.isfinite(run.x)] < math.pi / 2).all()
+
+
+@pytest.mark.parametrize("side", [-1.0, 1.0])
+@pytest.mark.parametrize("unit", [1e-10, 1.0])
+@pytest.mark.parametrize("potential", [1 / x, -log(x**2) / 2], ids=["1/x", "log x^2"])
+def test_a_centre_is_not_passed_from_either_side(potential, unit, side):
+    """One weak step passes it, in any unit of length."""
+    system = on_a_line(1e-9 * unit**3 * potential)
+    start = {x: side * unit, x.dot: -2.5 * side * unit}
+    run = da.simulate(system, da.StormerVerlet(), h=0.9, steps=1, start=start, strict=False)
+    far = da.simulate(system, da.StormerVerlet(), h=0.9, steps=1, start=start | {x: 10 * side * unit}, strict=False)
+    assert (run.status, far.status) == (Status.LEFT_DOMAIN, Status.CONVERGED)
+
+
+@pytest.mark.parametrize("beyond", [1e-10, 1.0])
+def test_a_logarithm_ends_at_zero_in_any_unit(beyond):
+    system = on_a_line(-k * log(x))
+    for speed, status in ((-1.25, Status.LEFT_DOMAIN), (-1.0, Status.CONVERGED)):
+        run = da.simulate(
+            system, da.StormerVerlet(), h=0.9, steps=1, start={x: beyond, x.dot: speed * beyond},
+            parameters={k: 1e-6 * beyond**2}, strict=False,
+        )  # fmt: skip
+        assert run.status is status
+
+
+def test_a_condition_of_all_branches_holds_between_them_too():
+    """At the boundary between two branches, where neither may be the one that is taken."""
+    both = Piecewise((1 / x, y > 0), (2 / x, True))
+    one = Piecewise((1 / x, y > 0), (2 * x, True))
+    assert found(both) == {("nonzero", frozenset(["x"]))}
+    assert ("nonzero", frozenset(["x"])) not in found(one)

@@ -165,3 +165,14 @@ def test_a_state_where_constraints_are_dependent_is_found_in_all_units(scale):
         start={x: 1 / scale, y: 0.0, x.dot: 0.0, y.dot: 0.0},
     )  # fmt: skip
     assert run.status is Status.SINGULAR
+
+
+def test_units_of_equations_do_not_change_a_bit_of_the_solution():
+    """The order of the rows is chosen in units of each row: factors of two leave all bits of the solution."""
+    rng = np.random.default_rng(8)
+    a, b = generated(rng, 6, COUNT, 6), rng.normal(size=(COUNT, 6))
+    rows = 2.0 ** rng.integers(-30, 31, (COUNT, 6))
+    plain, scaled = solved(a, b), solved(a * rows[:, :, None], b * rows)
+    assert np.array_equal(plain[0], scaled[0])
+    turned = solved(a[:, ::-1], b[:, ::-1])[0]  # the control: another order of rows is another rounding
+    assert not np.array_equal(plain[0], turned)

@@ -9,7 +9,7 @@ from dalembert.engine import sparse
 from dalembert.engine.backends import llvm, simd
 from dalembert.engine.elimination_order import elimination_order
 from dalembert.engine.emitter import Memory
-from dalembert.engine.linear import Matrix
+from dalembert.engine.linear import FLOOR, Matrix
 from dalembert.engine.number_places import Place, Vector
 
 ARGUMENTS = {
@@ -223,3 +223,68 @@ def test_small_and_full_matrices_are_dense():
     assert isinstance(sparse.matrix(e, 6, band(6)), Matrix)
     assert isinstance(sparse.matrix(e, 20, band(20, 20)), Matrix)
     assert isinstance(sparse.matrix(e, 20, band(20)), sparse.SparseMatrix)
+
+
+def loose_end(n, pivot):
+    """Two equations beside a chain; elimination leaves `pivot` of the second diagonal entry, which is one."""
+    places = band(n)
+    values = np.array([[3.0 if i == j else 1.0 for i, j in places]])
+    entries = {(0, 0): 1.0, (0, 1): 1.0, (1, 0): 1.0 - pivot, (1, 1): 1.0, (1, 2): 0.0, (2, 1): 0.0}
+    return places, spoiled(places, values, entries)
+
+
+@pytest.mark.parametrize(("pivot", "way"), [(1e-9, 2), (0.5, 0)])
+def test_a_pivot_that_has_lost_digits_is_exchanged(pivot, way):
+    """Nothing grows: the pivot alone is small relative to the terms that it is the difference of."""
+    places, values = loose_end(40, pivot)
+    solve, _ = solver(40, places)
+    assert list(solve(values, np.ones((1, 40)))[1]) == [way]
+
+
+@pytest.mark.parametrize(("size", "way"), [(1e3, 2), (1.0, 0)])
+def test_terms_that_cancel_are_counted_each(size, way):
+    """Two large terms of opposite signs and a small last one: the diagonal entry has lost digits all the same."""
+    n, places = 50, arrow(50)
+    solve, _ = solver(n, places)
+    values = np.array([[1.0 if i == j else 0.1 for i, j in places]])
+    entries = {(0, 1): size, (1, 0): size, (0, 2): size, (2, 0): -size}
+    assert list(solve(spoiled(places, values, entries), np.ones((1, n)))[1]) == [way]
+
+
+def floors(n, places, make):
+    """A compiled function: entries, scales of rows -> scales after `add_floors`."""
+    arguments = {"given": "real[]", "scale": "real[]", "first": "integer", "last": "integer"}
+    e = llvm.emitter("floors", arguments)
+    with e.lanes(e.argument("first"), e.argument("last")):
+        m, scale = make(e, n, places), e.local(n)
+        m.store(Vector(e, len(places), Place(e.array_argument("given"), 0, 0)))
+        with e.loop(0, n) as i:
+            e.store(scale, e.load(e.array_argument("scale"), i), i)
+        m.add_floors(scale)
+        with e.loop(0, n) as i:
+            e.store(e.array_argument("scale"), e.load(scale, i), i)
+    call = llvm.load(llvm.compile_module(e.module(), 10**6), "floors", arguments)
+
+    def added(values, scale):
+        found = scale.copy()
+        call([Memory("", a, a.dtype, a.shape) for a in (np.ascontiguousarray(values), found)], 1, 1, ())
+        return found
+
+    return added
+
+
+@pytest.mark.parametrize("make", [sparse.matrix, Matrix])
+def test_floors_of_rows_come_from_the_terms_of_the_others(make):
+    """1/scale + FLOOR sum |a_ij| u_j with u_j = 1/(scale |a|), the largest of a column; a zero says nothing."""
+    n, places, rng = 40, band(40), np.random.default_rng(7)
+    values, _ = numbers(rng, places, 1, n)
+    values[0, 3] = 0.0
+    scale = 10.0 ** rng.uniform(-3, 3, n)
+    scale[5] *= 1e12  # a row whose terms all but vanish
+    a = np.abs(dense(n, places, values)[0])
+    with np.errstate(divide="ignore"):
+        known = np.where(a > 0, 1 / (a * scale[:, None]), 0).max(axis=0)
+    expected = 1 / (1 / scale + FLOOR * (a * known).max(axis=1))
+    found = floors(n, places, make)(values, scale)
+    np.testing.assert_allclose(found, expected, rtol=1e-12)
+    assert found[5] < scale[5] / 10

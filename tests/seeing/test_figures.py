@@ -3,8 +3,10 @@
 import matplotlib
 import numpy as np
 import pytest
+import sympy
 
 import dalembert as da
+from dalembert.draw.default_scene import is_angle
 
 theta, m, l, g = da.coordinates("theta"), *da.parameters("m l g", positive=True)
 PENDULUM = da.System(
@@ -143,6 +145,31 @@ def test_crossings_are_those_of_the_events():
     assert np.array_equal(drawn, [(c.positions["x"], c.velocities["x"]) for c in run.events])
 
 
+def test_exponents_are_those_up_to_each_time():
+    e = da.gallery.load("double-pendulum")
+    angle = e.system.coordinates[0]
+    given = {"h": 0.02, "steps": 400, "every": 2, "parameters": e.parameters}
+    found = da.lyapunov(da.simulate(e.system, da.Midpoint(), start=e.start | {angle: [2.0, 2.1]}, **given))
+    figure = da.plots.exponents(found, lane=1)
+    for k, (x, y) in enumerate(curves(figure)):
+        counts = np.rint(x / 0.04).astype(int)
+        assert counts[0] == 20 and counts[-1] == 200 and len(counts) > 50
+        assert np.array_equal(y, found.running[1, counts - 1, k])
+    band = figure.axes[0].collections[0].get_paths()[0].vertices
+    top, below = found.exponents[1, 0] + found.error[1, 0], found.exponents[1, 0] - found.error[1, 0]
+    last = band[np.isclose(band[:, 0], 8.0), 1]
+    assert np.isclose(last.max(), top) and np.isclose(last.min(), below)
+    shorter = da.lyapunov(da.simulate(e.system, da.Midpoint(), start=e.start | {angle: 2.1}, **given | {"steps": 100}))
+    # the scale of momenta is that of the part of the motion that is known, so exponents agree, but not their bits
+    assert np.allclose(found.up_to(50).exponents[1], shorter.exponents, atol=0.2)
+    with pytest.raises(da.ModelError, match="lane = 2: give the number of a lane, from 0 to 1"):
+        da.plots.exponents(found, lane=2)
+    with pytest.raises(da.ModelError, match=r"Expected lyapunov\(run\)"):
+        da.plots.exponents(3)
+    with pytest.raises(da.ModelError, match="from 20 to 200"):
+        found.up_to(19)
+
+
 def test_errors_against_a_run_and_an_exact_solution():
     e = da.gallery.load("harmonic-oscillator")
     given = {"h": 0.1, "steps": 50, "start": e.start, "parameters": e.parameters}
@@ -264,3 +291,80 @@ def test_branches_of_equilibria_are_zeros_of_the_force():
             at = da.evaluate(e.system, at={q: place, q.dot: 0}, parameters=rest | {speed: value})
             assert abs(at.accelerations[q]) < 1e-6
     assert found >= 5
+
+
+def test_an_angle_is_found_by_value():
+    """sin(x)^2 and its form in cos(2 x) have the period of a turn, x sin(x) has not."""
+    x, y = da.coordinates("x y")
+    for V, turns in (
+        (sympy.sin(x) ** 2, True), (sympy.sin(x + sympy.pi / 3) * sympy.cos(x), True), (x * sympy.sin(x), False),
+    ):  # fmt: skip
+        s = da.System("one", [x, y], kinetic=(x.dot**2 + y.dot**2) / 2, potential=sympy.expand_trig(V))
+        assert (is_angle(x, s), is_angle(y, s)) == (turns, False)
+
+
+def covering(figure):
+    """What of a figure lies on something else, or outside: legends, titles and the areas of data."""
+    figure.draw_without_rendering()
+    frame, pen = figure.bbox, figure.canvas.get_renderer()
+    boxes = {}
+    for k, axes in enumerate(figure.axes):
+        boxes[f"data {k}"] = axes.get_window_extent(pen)
+        for place in ("left", "center"):
+            if axes.get_title(loc=place):
+                title = axes.title if place == "center" else axes._left_title
+                boxes[f"title {k}"] = title.get_window_extent(pen)
+        if axes.get_legend() is not None:
+            boxes[f"legend {k}"] = axes.get_legend().get_window_extent(pen)
+    found = [
+        n for n, b in boxes.items() if b.x0 < frame.x0 - 2 or b.x1 > frame.x1 + 2 or b.y0 < -2 or b.y1 > frame.y1 + 2
+    ]
+    names = list(boxes)
+    for i, a in enumerate(names):
+        for b in names[i + 1 :]:
+            first, second = boxes[a], boxes[b]
+            wide = min(first.x1, second.x1) - max(first.x0, second.x0)
+            high = min(first.y1, second.y1) - max(first.y0, second.y0)
+            if min(wide, high) > 2:
+                found.append(f"{a} on {b}")
+    return found, boxes
+
+
+@pytest.mark.parametrize("width", ["column", "page", "screen"])
+def test_legends_and_titles_cover_nothing(disk, gas, width):
+    figures = [disk.plot(width=width), disk.plot("reactions", width=width), disk.plot("constraints", width=width),
+               gas.plot(["power", "work", "laws", "temperatures"], width=width), gas.plot("power", width=width)]  # fmt: skip
+    for figure in figures:
+        found, boxes = covering(figure)
+        assert found == []
+        data = [b for name, b in boxes.items() if name.startswith("data")]
+        assert min(b.width for b in data) > 0.2 * figure.bbox.width and min(b.height for b in data) > 60
+    inside = disk.plot("coordinates", width=width)
+    inside.axes[0].legend(loc="upper left")
+    assert covering(inside)[0] != []  # the control
+
+
+def test_very_long_curves_are_pictures_in_vector_figures(turning, tmp_path):
+    long = da.simulate(
+        PENDULUM, da.Midpoint(), h=0.005, steps=100_000, start={theta: 0, theta.dot: 7}, parameters=NUMBERS
+    )
+    long.plot(["coordinates", "velocities"], tmp_path / "long.svg")
+    turning.plot(["coordinates", "velocities"], tmp_path / "short.svg")
+    assert (tmp_path / "long.svg").stat().st_size < 1e6
+    assert "<image" in (tmp_path / "long.svg").read_text()
+    assert "<image" not in (tmp_path / "short.svg").read_text()
+
+
+def test_what_is_left_out_is_told():
+    q = da.coordinates(" ".join(f"x{k}" for k in range(20)))
+    chain = da.System("chain", q, kinetic=sum(c.dot**2 for c in q) / 2)
+    run = da.simulate(chain, da.Midpoint(), h=0.1, steps=3, start={s: 1.0 for c in q for s in (c, c.dot)})
+    assert run.plot("coordinates").axes[0].get_title(loc="left") == "coordinates, 8 of 20"
+
+
+def test_a_figure_that_cannot_be_written_says_so(turning, tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(da.StartError, match=r"^plot: .*file/a\.png cannot be written: "):
+        turning.plot("energy", tmp_path / "file" / "a.png")
+    with pytest.raises(da.StartError, match=r"^plot: .*a\.txt has no known suffix\. Known are .*\.pdf, .*\.svg"):
+        turning.plot("energy", tmp_path / "a.txt")

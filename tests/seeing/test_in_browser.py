@@ -135,6 +135,43 @@ def test_a_body_is_dragged(browser, pages):
     assert tip[:2] == pytest.approx(browser.run(f"{P}.grip.goal.slice(0, 2)"), abs=1e-3)
 
 
+def in_units(name, length, time):
+    """The motion of a gallery system whose coordinates are angles, with other units of length and time."""
+    e = da.gallery.load(name)
+    factors = {"g": length / time**2, "l": length, "l1": length, "l2": length}
+    values = {p: v * factors.get(p.name, 1) for p, v in e.parameters.items()}
+    start = {k: v / time if "dot" in str(k) else v for k, v in e.start.items()}
+    return da.simulate(e.system, da.Midpoint(), h=e.h * time, steps=200, start=start, parameters=values)
+
+
+@pytest.mark.parametrize("name", ["double-pendulum", "spherical-pendulum"])
+def test_the_unit_does_not_matter(browser, tmp_path, name):
+    """The same picture, the same sliders and the same drag, for lengths of atoms and of galaxies; powers of two are exact."""
+    found = []
+    for k, (length, time) in enumerate([(1.0, 1.0), (2.0**-60, 2.0**-50), (2.0**60, 2.0**50)]):
+        still(browser, in_units(name, length, time).animate(tmp_path / f"{k}.html"))
+        browser.until(READY)
+        browser.run(f"{P}.now = {P}.span[1] / 2, {P}.refresh()")
+        box = browser.run(f"(r => [r.left, r.top, r.right, r.bottom])({P}.view.getBoundingClientRect())")
+        shot = picture(browser).crop(tuple(map(int, box)))
+        clock = browser.run("document.querySelector('.clock').textContent")
+        browser.run(f"{P}.now = {P}.span[0], {P}.refresh()")
+        bob = f"{P}.data.items.filter(i => i.kind === 'Point').pop()"
+        at = f"{bob}.at.slice(0, 3).map(k => {P}.reader.at({P}.runs[0], {P}.runs[0].lanes[0], {P}.now)[k])"
+        x, y = browser.run(f"{P}.camera.onto({at}, 0, {P}.view.clientWidth, {P}.view.clientHeight)")
+        browser.run(f"{P}.grip.take({x}, {y}), {P}.grip.move(20, -15)")
+        moved = browser.run(f"[...{P}.asked.q, ...{P}.asked.v.map(v => v * {time})]")
+        speed = browser.run(f"{P}.data.speed * 15 / {P}.span[1]") if k else None
+        found.append((shot, moved, speed, clock))
+        assert browser.complaints() == []
+    (shot, moved, _, _), *others = found
+    assert np.asarray(shot, dtype=float).std() > 1
+    for other, more, speed, clock in others:
+        assert not differ(shot, other)
+        assert more == pytest.approx(moved, rel=1e-9) and speed == pytest.approx(1)
+        assert float(clock.removeprefix("t = ")) > 0
+
+
 def test_the_page_has_the_numbers_of_the_run(browser, tmp_path):
     e = da.gallery.load("double-pendulum")
     start = {k: 0.2 * v for k, v in e.start.items()}

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import dalembert as da
-from dalembert.draw.player_data import FORMAT, VERSION
+from dalembert.draw.player_data import FORMAT, VERSION, seconds_of
 from dalembert.draw.player_page import data_of, film_of, page, script, source
 from dalembert.run.values import point_map
 from dalembert.words import LANGUAGES
@@ -248,3 +248,31 @@ def test_the_part_that_computes_in_old_data_still_does():
         kept = answer(data | {"test": {"drawn": {"lane": 0}}})["stored"]
         for now, then in zip(found["quantities"], kept, strict=True):
             assert np.allclose(now, then, rtol=0, atol=1e-6 * max(1e-9, np.ptp(then)) + 1e-12), path.name
+
+
+def test_trails_have_the_colour_of_what_leaves_them():
+    x, y = da.coordinates("x y")
+    s = da.scene
+    items = [s.Point([0, 0]), s.Trail([x, 1]), s.Point([x, 0]), s.Point([x, 1]), s.Point([y, 2], colour="#112233"),
+             s.Trail([y, 2]), s.Trail([y, 3])]  # fmt: skip
+    system = da.System("colours", [x, y], kinetic=(x.dot**2 + y.dot**2) / 2, scene=items)
+    run = da.simulate(system, da.Midpoint(), h=0.1, steps=3, start={x: 0, y: 0, x.dot: 1, y.dot: 1})
+    found = [(i["colourIndex"], i.get("colour")) for i in film_of(run).data()["items"] if i["kind"] == "Trail"]
+    assert found == [(2, None), (3, "#112233"), (2, None)]
+
+
+@pytest.mark.parametrize("unit", [1e-10, 1.0, 1e11])
+def test_nothing_is_measured_in_metres_or_seconds(unit):
+    """How fast the player goes, how long a film is, how large a body is whose size nothing tells."""
+    P, m = da.planar_pose("P"), da.parameters("m")
+    energy = P.velocity[0] ** 2 + P.velocity[1] ** 2 + (unit * P.omega[0]) ** 2
+    body = da.System("body", [P], kinetic=m * energy / 2)
+    start = {P: np.eye(3), P.omega: (1e3,), P.velocity: (unit * 1e3, 0.0)}
+    run = da.simulate(body, da.Midpoint(), h=1e-3, steps=20, start=start, parameters={m: 1})
+    film = film_of(run)
+    (side, _), way = film.items[0].sides, np.ptp(run[P][:, :2, 2], axis=0).max()
+    assert float(side) == pytest.approx(way / 6)
+    assert film.data()["speed"] * 15 == pytest.approx(run.time[-1])
+    assert seconds_of(unit * 1e-3, 4, 40, 15) == 15 and seconds_of(5.0, 4, 40, 15) == 5
+    times = [s["high"] - s["low"] for s in data_of(film)["live"]["sliders"]]
+    assert np.all(np.isfinite(times)) and min(times) > 0

@@ -380,6 +380,14 @@ def test_a_scheduler_that_cannot_be_reached(tmp_path, monkeypatch, whole):
     assert contents(store) == whole
 
 
+def test_the_file_of_a_scheduler_that_is_not_there(tmp_path, monkeypatch):
+    monkeypatch.setattr(workers, "CONNECT", 0.5)
+    with pytest.raises(
+        da.StartError, match=r"there is no file .*none\.json after 0\.5 s\. .*dask scheduler --scheduler-file"
+    ):
+        call(tmp_path / "a.zarr", workers=None, scheduler=str(tmp_path / "none.json"))
+
+
 def test_a_scheduler_without_workers(tmp_path, monkeypatch):
     monkeypatch.setattr(workers, "FIRST_WORKER", 0.5)
     own = Cluster(tmp_path)

@@ -9,13 +9,15 @@ import os
 import signal
 import subprocess
 import sys
+import time
 
 import numpy as np
+import pandas
 import pytest
 
 import dalembert as da
+from dalembert.study import chunk_size, work
 from dalembert.study import sweep as sweep_module
-from dalembert.study import work
 
 from .studies import ANGLES, GRAVITIES, PENDULUM, STUDY, call, contents, g, theta
 
@@ -168,6 +170,13 @@ def test_a_value_given_twice_is_one_lane(tmp_path):
     assert call(tmp_path / "b.zarr", vary=[{"theta": 1, g: 2}, {g: 2, theta: 1}]).lanes == 1
 
 
+def test_a_table_of_pandas_has_a_lane_in_each_row(tmp_path):
+    table = pandas.DataFrame({"theta": [1.0, 2, 1], g: [1, 2, 1]}, index=["a", "b", "c"])
+    call(tmp_path / "a.zarr", vary=table)
+    call(tmp_path / "b.zarr", vary=[{theta: 1, g: 1}, {theta: 2, g: 2}])
+    assert contents(tmp_path / "a.zarr") == contents(tmp_path / "b.zarr")
+
+
 def test_lanes_that_fail_are_listed_and_computed_alone(tmp_path):
     case = {"system": WELL, "method": da.StormerVerlet(), "h": 0.1, "steps": 60, "start": {x.dot: 0}, "workers": 0}
     starts = [{x: 1.0, k: 1.0}, {x: -1.0, k: 1.0}, {x: 3.0, k: 0.0}, {x: 2.0, k: 3.0}]
@@ -296,6 +305,11 @@ class Own(da.Midpoint):
         ({"start": {theta.dot: [1, 2]}}, "make no lanes|lengths|no lanes in a study"),
         ({"parameters": {p: [1, 2] for p in PENDULUM.parameters}}, "Several values belong in vary="),
         ({"chunk": 0}, "chunk = 0"),
+        ({"events": da.Event(theta)}, r"no room for crossings.*simulate\(\.\.\., start="),
+        ({"events": [da.Event(theta)]}, "no room for crossings"),
+        ({"vary": pandas.DataFrame({"theta": ["a"]})}, "is not a number"),
+        ({"vary": pandas.DataFrame({"theta": []})}, "0 rows and 1 columns"),
+        ({"vary": pandas.DataFrame({"theta": [0, 1]}), "samples": 3}, "Expected a grid"),
         ({"workers": -1}, "workers = -1"),
         ({"scheduler": 5, "workers": None}, "scheduler: got 5"),
         ({"scheduler": "tcp://127.0.0.1:1"}, "not both"),
@@ -414,12 +428,42 @@ def test_progress_is_told_in_lanes(tmp_path):
     assert told == [(20 * i, 240) for i in range(13)]
 
 
-def test_the_default_chunk_follows_from_the_call_alone():
-    assert sweep_module._chunk(None, 10, 1000, 20) == 20_000
-    assert sweep_module._chunk(None, 10**7, 1000, 20) == 65_536
-    assert sweep_module._chunk(None, 10**6, 10**7, 20) == 10
-    assert sweep_module._chunk(None, 10**6, 10, 10**5) == 83
-    assert sweep_module._chunk(None, 10**6, 10**9, 20) == 1
+def test_the_default_chunk_is_a_second_of_work():
+    def lanes(count, seconds, numbers=20):
+        return chunk_size.Work(count, seconds, numbers).chunk(None, 2)
+
+    assert lanes(10, 1e-4) == 15_000
+    assert lanes(10**7, 1e-4) == 50_000
+    assert lanes(10**6, 0.1) == 50
+    assert lanes(10**6, 1e-9, 10**5) == 83
+    assert lanes(10**6, 1e3) == 1
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["free", "explicit"])
+def test_the_work_of_a_step_is_counted_to_a_factor_of_ten(kind, tmp_path):
+    """In vectors, on one core, and by the processor's time, for which other processes do not matter."""
+    case = KINDS[kind] | {"h": 0.01, "steps": 2000}
+    vary, parameters = {theta if kind == "free" else x: np.linspace(0.5, 1, 2048)}, {k: 2}
+    case |= {"vary": vary, "parameters": case["parameters"] or parameters}
+    made = da.sweep(**case | {"steps": 1}, store=tmp_path / "a.zarr", workers=0)
+    run = made._job.simulate(made._store.table, steps=2000)
+    kept = sweep_module.reductions(case.get("record"), run.system, run.method)
+    before = time.process_time()
+    made._job.simulate(made._store.table, steps=2000)
+    counted = 2048 * 2000 * chunk_size.seconds(run, kept)
+    assert 0.1 < counted / (time.process_time() - before) < 10
+
+
+def test_a_chunk_that_does_not_fit_into_memory_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr(chunk_size, "available", lambda: 10**6)
+    with pytest.raises(
+        da.MethodError, match=r"chunk = 240: 240 lanes with 602 numbers .* 1 MB are free\. chunk=17 fits"
+    ):
+        call(tmp_path / "a.zarr", chunk=240, every=1)
+    with pytest.raises(da.MethodError, match=r"2 chunks of 200 lanes .* chunk=8 fits"):
+        call(tmp_path / "a.zarr", chunk=200, every=1, workers=2)
+    assert call(tmp_path / "a.zarr", chunk=8, every=1).lanes == 240
 
 
 def test_control_other_numbers_are_other_bytes(tmp_path):

@@ -62,6 +62,16 @@ def ball(number: float | int | Fraction) -> Ball:
     return flint.arb(number, abs(number) * _ROUNDING)
 
 
+def exactly(number: float) -> Ball:
+    """A double as it is, such as a random one: an error of 2^-50 would hide terms that far below others."""
+    return ball(Fraction(number))
+
+
+def exact_point(numbers: Mapping[str, float]) -> Point:
+    """A point whose numbers are doubles as they are."""
+    return {name: exactly(x) for name, x in numbers.items()}
+
+
 def widened(center: Ball) -> Ball:
     """The ball of a number known to POINT_BITS, around its midpoint."""
     import flint

@@ -6,6 +6,8 @@ import random
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from sympy import pi
+
 from ..symbolic import fast
 from . import balls
 from .balls import Point
@@ -32,6 +34,12 @@ def vanishes(expression: Any, samples: int = 3) -> bool:
                 return False
             zeros += said is True
     return zeros > 0
+
+
+def has_turns(expressions: Iterable[Any], angle: Any) -> bool:
+    """Whether expressions have the period 2 pi in a symbol."""
+    turn = {fast(angle): fast(angle) + 2 * fast(pi)}
+    return all(vanishes(e.xreplace(turn) - e) for e in map(fast, expressions))
 
 
 def vanishes_where(expression: Any, positive: Sequence[Any], samples: int = 4) -> bool:

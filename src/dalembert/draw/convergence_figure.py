@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..analysis.accuracy.convergence import QUANTITIES, Convergence, order_text
-from .figure_style import COLOURS, new_figure, plain, saved, style
+from .figure_style import COLOURS, new_figure, saved, style, titled
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -25,7 +25,7 @@ def convergence_figure(study: Convergence, path: str | Path | None) -> Figure:
             _panel(axes, study, name)
         handles = figure.axes[0].get_legend_handles_labels()
         figure.legend(*handles, loc="outside right center", fontsize=8)
-        figure.suptitle(plain(f"{study.system.name}: errors against {study.against}"), x=0.01, ha="left")
+        titled(figure, f"{study.system.name}: errors against {study.against}")
         saved(figure, path)
     return figure
 

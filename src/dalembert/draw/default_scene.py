@@ -12,6 +12,7 @@ from typing import Any
 import sympy
 from sympy import cos, floor, pi, sin
 
+from ..decide.zero import has_turns
 from ..model import scene as s
 from ..model.coordinates import Coordinate, time
 from ..model.group_coordinate import GroupCoordinate
@@ -22,27 +23,31 @@ from ..model.system import System
 NAME = re.compile(r"([xyz])(_?\w*)")
 
 
-def scene_of(system: Any) -> tuple[s.Item, ...]:
-    """The scene of a system (or of the one that a discrete system was made of), or what is drawn instead."""
+def scene_of(system: Any, length: Any = 1) -> tuple[s.Item, ...]:
+    """The scene of a system (or of the one that a discrete system was made of), or what is drawn instead.
+
+    length:  that of a body whose size is unknown
+    """
     stated = system.continuous or getattr(system, "system", None)
     if stated is not None and stated.scene:
         return tuple(stated.scene)
     every = factors(system.coordinates)
-    bodies = [item for f in every if isinstance(f, GroupCoordinate) for item in _body(f)]
+    bodies = [item for f in every if isinstance(f, GroupCoordinate) for item in _body(f, length)]
     lines = [
         q for q in system.coordinates if not any(isinstance(f, GroupCoordinate) and q in f.directions for f in every)
     ]
     return tuple(bodies or _points(lines) or _configuration(lines, stated))
 
 
-def _body(f: GroupCoordinate) -> list[s.Item]:
+def _body(f: GroupCoordinate, length: Any) -> list[s.Item]:
     """A body that is turned, at its place if it has one."""
+    sides = [length, length * sympy.Rational(7, 10), length * sympy.Rational(2, 5)]
     if f.group == SE2:
         at = [f[0, 2], f[1, 2]]
-        return [s.Box(at, [1, sympy.Rational(1, 2)], f), s.Trail(at)]
+        return [s.Box(at, [length, length / 2], f), s.Trail(at)]
     if f.group == SE3:
         at = [f[0, 3], f[1, 3], f[2, 3]]
-        return [s.Box(at, [1, sympy.Rational(7, 10), sympy.Rational(2, 5)], f), s.Axes(at, f), s.Trail(at)]
+        return [s.Box(at, sides, f), s.Axes(at, f, length=length), s.Trail(at)]
     if f.group == SO3:
         tip = [f[i, 2] for i in range(3)]
         return [
@@ -74,7 +79,7 @@ def is_angle(q: Coordinate, system: System | None) -> bool:
     """Whether the Lagrangian contains a coordinate, and is the same after a whole turn of it."""
     if system is None or q not in system.lagrangian.free_symbols:
         return False
-    return bool(system.lagrangian.xreplace({q: q + 2 * pi}) == system.lagrangian)
+    return has_turns([system.lagrangian], q)
 
 
 def wrapped(q: Any) -> Any:

@@ -15,14 +15,14 @@ from ..model.coordinates import time
 from ..model.space import differences, factors
 from ..run.simulate import simulate
 from ..run.trajectory import Trajectory
-from .figure_style import COLOURS, panel, symbol_text
+from .figure_style import COLOURS, legend, panel, symbol_text
 from .lane_curves import Look, against_time
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-REPEATS = 3
+REPEATS = 5
 """Runs of which the fastest counts."""
 
 
@@ -59,7 +59,7 @@ def error(
             against_time(axes, run.time, values, Look(), symbol_text(c), k)
         axes.set_yscale("log")
         axes.set_xlabel(symbol_text(time))
-        axes.legend()
+        legend(axes)
 
     return panel(draw, path, width, f"{run.system.name}, {run.method!r}: distance from {told_by}")
 
@@ -79,13 +79,20 @@ def work_precision(
     taken = [[_fastest(system, line.method, h, given) for h in line.steps] for line in study.lines]
 
     def draw(axes: Axes) -> None:
+        from matplotlib.ticker import NullFormatter
+
         for k, (line, seconds) in enumerate(zip(study.lines, taken, strict=True)):
             axes.loglog(
                 seconds, line.errors[quantity], "o-", ms=3, color=COLOURS[k % len(COLOURS)], label=repr(line.method)
             )
         axes.set_xlabel("computing time [s]")
         axes.set_ylabel(f"error of {quantity}")
-        axes.legend()
+        axes.xaxis.set_minor_formatter(NullFormatter())
+        if axes.get_xlim()[1] < 10 * axes.get_xlim()[0]:  # no power of ten may lie between the ends
+            axes.set_xscale("linear")
+            axes.ticklabel_format(axis="x", style="sci", scilimits=(-2, 3))
+            axes.locator_params(axis="x", nbins=5)
+        legend(axes)
 
     return panel(draw, path, width, study.system.name)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -12,8 +13,8 @@ from ..errors import StartError
 from ..numbers import positive
 from ..run.trajectory import Trajectory
 from ..run.values import Array, point_map
-from .player_data import Film, state_column
-from .scene_shapes import Measures, Stroke, place_of, strokes
+from .player_data import Film, seconds_of, state_column
+from .scene_shapes import Measures, Stroke, colours_of, place_of, strokes
 
 SUFFIXES = (".gif", ".mp4", ".webm")
 RATE = 25
@@ -47,7 +48,7 @@ def write_film(film: Film, target: Path, seconds: float | None = None) -> Path:
             f"and {target.with_suffix('.gif').name} a film without it."
         )
     run = film.runs[0]
-    length = min(float(run.time[-1] - run.time[0]), LONGEST) if seconds is None else positive(
+    length = seconds_of(float(run.time[-1] - run.time[0]), 1, LONGEST, LONGEST) if seconds is None else positive(
         seconds, "animate: seconds", StartError, ". Expected how long the film is."
     )  # fmt: skip
     count = max(2, min(int(length * RATE), len(run) if len(run) > 2 else 2))
@@ -64,15 +65,27 @@ def write_film(film: Film, target: Path, seconds: float | None = None) -> Path:
             with writer.saving(figure, str(target), dpi=90):
                 for k in range(count):
                     draw_frame(axes, film, table, k, measures)
-                    axes.set_title(f"{film.system.name}, t = {run.time[rows[k]]:.2f}", fontsize=9, loc="left")
+                    axes.set_title(
+                        f"{film.system.name}, t = {clock_text(run.time[rows[k]], run)}", fontsize=9, loc="left"
+                    )
                     writer.grab_frame()
         except OSError as error:
             raise StartError(f"animate: {target} cannot be written: {error.strerror or error}.") from error
     return target
 
 
+def clock_text(t: float, run: Trajectory) -> str:
+    """A time of a run, with as many digits as tell apart a two-hundredth of it."""
+    largest, step = float(np.abs(run.time[[0, -1]]).max()), float(run.time[-1] - run.time[0]) / 200
+    if 0.1 <= largest < 1e5:
+        return f"{t:.{min(max(math.ceil(-math.log10(step)), 0), 20)}f}"
+    return f"{t:.{min(math.ceil(math.log10(largest / step)), 20)}e}"
+
+
 def draw_frame(axes: Any, film: Film, table: Array, k: int, measures: Measures) -> None:
     """One frame: strokes and areas from far to near."""
+    from matplotlib.patheffects import withStroke
+
     axes.clear()
     axes.set_axis_off()
     axes.set_aspect("equal")
@@ -80,19 +93,18 @@ def draw_frame(axes: Any, film: Film, table: Array, k: int, measures: Measures) 
     axes.set_xlim(middle[0] - reach, middle[0] + reach)
     axes.set_ylim(middle[1] - reach, middle[1] + reach)
     drawn: list[Stroke] = []
-    colours = trails = 0
-    for item, part in zip(film.items, film.drawing.places, strict=True):
+    for item, part, (index, colour) in zip(film.items, film.drawing.places, colours_of(film.items), strict=True):
         kind = type(item).__name__
         if kind == "Trail":
             before = table[max(0, k - int(item.fraction * len(table))) : k + 1, part]  # type: ignore[attr-defined,index]
-            drawn.append(Stroke(before.reshape(-1, 3), 0.8, measures.colour(item, trails), is_trail=True))
-            trails += 1
+            shade = colour or measures.colour(item, index)
+            drawn.append(Stroke(before.reshape(-1, 3), 0.8, shade, is_trail=True))
             continue
         if np.isfinite(table[k, part]).all():
-            drawn += strokes(item, table[k, part], measures, colours)
+            drawn += strokes(item, table[k, part], measures, index)
             if label := getattr(item, "label", ""):
-                axes.annotate(label, measures.onto(place_of(table[k, part])[None])[0], fontsize=8)
-        colours += kind in ("Point", "Disc", "Wheel", "Sphere", "Box", "Polygon")
+                at = measures.onto(place_of(item, table[k, part], measures)[None])[0]
+                axes.annotate(label, at, fontsize=8, path_effects=[withStroke(linewidth=2, foreground="white")])
     for order, stroke in enumerate(sorted(drawn, key=measures.depth) if measures.spatial else drawn):
         _put(axes, stroke, measures, order)
 

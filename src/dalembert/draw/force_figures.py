@@ -10,7 +10,7 @@ from ..analysis.motions.force_report import AppliedForce, ForceReport, force_rep
 from ..errors import ModelError, told
 from ..model.coordinates import time
 from ..run.trajectory import Trajectory
-from .figure_style import COLOURS, legend, panel, plain, symbol_text
+from .figure_style import COLOURS, counted, legend, panel, plain, symbol_text
 from .lane_curves import Look, against_time
 
 if TYPE_CHECKING:
@@ -29,7 +29,9 @@ def _curves(force: AppliedForce, what: str) -> Mapping[str, Any]:
 
 def _drawn(axes: Axes, report: ForceReport, names: Sequence[str], what: str, look: Look) -> None:
     every = {k: v for name in names for k, v in _curves(report[name], what).items()}
-    for k, (name, values) in enumerate(list(every.items())[: 4 * len(COLOURS)]):
+    shown = list(every.items())[: 4 * len(COLOURS)]
+    axes.set_title(counted(axes.get_title(loc="left"), len(shown), len(every)))
+    for k, (name, values) in enumerate(shown):
         against_time(axes, report.run.time, values, look, plain(name), k)
     axes.set_xlabel(symbol_text(time, look.units))
     legend(axes)

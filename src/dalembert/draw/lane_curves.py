@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import MethodError, told
-from .figure_style import COLOURS, DASHES
+from .figure_style import COLOURS, DASHES, MANY
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -78,9 +78,10 @@ def against_time(axes: Axes, time: Array, values: Any, look: Look, label: str | 
     else:
         known = np.isfinite(y).any(axis=0)
         low, quarter, middle, upper, high = np.nanquantile(y[:, known], QUANTILES, axis=0)
-        axes.fill_between(time[known], low, high, color=colour, alpha=0.15, linewidth=0)
-        axes.fill_between(time[known], quarter, upper, color=colour, alpha=0.3, linewidth=0)
-        axes.plot(time[known], middle, dash, color=colour, label=label)
+        many = middle.size > MANY
+        for a, b, alpha in ((low, high, 0.15), (quarter, upper, 0.3)):
+            axes.fill_between(time[known], a, b, color=colour, alpha=alpha, linewidth=0, rasterized=many)
+        axes.plot(time[known], middle, dash, color=colour, label=label, rasterized=many)
 
 
 def in_plane(axes: Axes, x: Any, y: Any, look: Look, k: int = 0) -> None:
@@ -95,8 +96,9 @@ def in_plane(axes: Axes, x: Any, y: Any, look: Look, k: int = 0) -> None:
 
 def _each(axes: Axes, xs: Array, ys: Array, label: str | None, colour: str, dash: str) -> None:
     faint = 1.0 if len(ys) == 1 else max(0.1, 0.45 * min(1.0, SHOWN / len(ys)))
+    many = ys.size > MANY
     for lane, (x, y) in enumerate(zip(xs, ys, strict=True)):
-        axes.plot(x, y, dash, color=colour, alpha=faint, label=label if lane == 0 else None)
+        axes.plot(x, y, dash, color=colour, alpha=faint, label=label if lane == 0 else None, rasterized=many)
 
 
 def _density(axes: Axes, xs: Array, ys: Array) -> None:

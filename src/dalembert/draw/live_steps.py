@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import base64
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
+
+import numpy as np
 
 from ..discrete.state_layout import velocity_columns
 from ..engine.backends.wasm import unavailable
@@ -22,6 +25,7 @@ from ..run.trajectory import Trajectory
 from ..run.velocities import has_branches
 from ..theory.motion import state_maps as maps
 from ..waist.stepmap import StepMap
+from .default_scene import is_angle
 from .player_data import Film, state_column
 
 BESIDE = ("Midpoint", "StormerVerlet", "GeometricNonholonomic", "Rattle", "RungeKutta4")
@@ -171,11 +175,11 @@ def _values(run: Trajectory) -> list[tuple[Any, float]]:
     return list(zip(run.system.parameters, run.parameter_rows[0].tolist(), strict=True))
 
 
-def _slider(name: str, value: float, positive: bool = False, low: float = 0.0, high: float = 0.0) -> dict[str, Any]:
-    """A slider about a value: up to three times a positive one, else as far to both sides as the motion goes."""
+def _slider(name: str, value: float, positive: bool = False, reach: float = 0.0) -> dict[str, Any]:
+    """A slider about a value: up to three times a positive one, else by some reach to both sides."""
     if positive:
         return {"name": name, "value": value, "low": value / 5, "high": 3 * value}
-    reach = max(abs(value), value - low, high - value) or 1.0
+    reach = reach or abs(value) or 1.0
     return {"name": name, "value": value, "low": value - reach, "high": value + reach}
 
 
@@ -185,18 +189,33 @@ def _start(run: Trajectory) -> dict[str, Any]:
     assert system is not None
     q, v = run.table("position")[0, 0].tolist(), run.table("velocity")[0, 0].tolist()
     held = numbers(system.coordinates)
-    sliders = []
-    for f in factors(system.coordinates):
-        if not isinstance(f, GroupCoordinate):
-            sliders.append(("q", held.index(f.name), f.name, q[held.index(f.name)]))
-    sliders += [("v", i, str(c.dot), v[i]) for i, c in enumerate(system.coordinates)]
+    lines = [f.coordinate for f in factors(system.coordinates) if not isinstance(f, GroupCoordinate)]
+    reach = {c: _reach(state_column(run, c.name)[0]) for c in lines}
+    sliders: list[tuple[str, int, str, float, float]] = []
+    for c in lines:
+        k = held.index(c.name)
+        far = reach[c] or _usual(run, "q", c, reach)
+        sliders.append(("q", k, c.name, q[k], min(far, math.pi) if is_angle(c, system) else far))
+    for k, c in enumerate(system.coordinates):
+        far = _reach(state_column(run, c.dot.name)[0]) or _usual(run, "v", c, reach)
+        sliders.append(("v", k, str(c.dot), v[k], far))
     carried = system.principle.carried(system)
     m = run.table("multiplier")[0, 0].tolist()[: len(carried)]
-    sliders += [("m", i, str(s), m[i]) for i, s in enumerate(carried)]
-    names = {"q": held, "v": [c.dot.name for c in system.coordinates], "m": [s.name for s in carried]}
-    told = []
-    for kind, i, name, value in sliders:
-        values = state_column(run, names[kind][i])[0]
-        told.append({**_slider(name, value, False, float(values.min()), float(values.max())), "kind": kind, "index": i})
+    sliders += [("m", k, str(s), m[k], _reach(state_column(run, s.name)[0])) for k, s in enumerate(carried)]
+    told = [{**_slider(name, x, False, far), "kind": kind, "index": k} for kind, k, name, x, far in sliders]
     state = {"q": q, "v": v, "S": run.table("entropy")[0, 0].tolist(), "m": m}
     return {"start": state, "t0": float(run.time[0]), "sliders": told}
+
+
+def _reach(values: Any) -> float:
+    """How far a number of the state goes from its start, or from zero."""
+    return float(np.nanmax(np.abs(np.append(values - values[0], values[0]))))
+
+
+def _usual(run: Trajectory, kind: str, c: Any, reach: Mapping[Any, float]) -> float:
+    """The reach of a number that is zero and stays so: a radian, the largest length, or that in a fifth of the time."""
+    system = run.system.continuous
+    far = reach.get(c) or 1.0
+    if c in reach and not reach[c] and not is_angle(c, system):
+        far = max(far for q, far in reach.items() if not is_angle(q, system))
+    return far if kind == "q" else 5 * far / float(run.time[-1] - run.time[0])

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from ..errors import StartError
 from ..model.coordinates import Coordinate
 from ..run.model_motions import ModelMotions
-from .figure_style import COLOURS, DASHES, checked_target, new_figure, plain, saved, style
+from .figure_style import COLOURS, DASHES, checked_target, legend, new_figure, saved, style, titled
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -38,10 +38,10 @@ def plot_models(motions: ModelMotions, path: str | Path | None = None, along: Se
         plane.set_xlabel(pair[0].name)
         plane.set_ylabel(pair[1].name)
         plane.set_title("path")
-        plane.legend()
+        legend(plane)
         for panel, c in zip(panels, q, strict=True):
             panel.set_ylabel(c.name)
         panels[-1].set_xlabel("t")
-        figure.suptitle(plain(first.system.name), x=0.01, ha="left")
+        titled(figure, first.system.name)
         saved(figure, path)
     return figure

@@ -9,23 +9,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..analysis.motions.poincare import Section
-from ..analysis.motions.sensitivity import Sensitivity
 from ..errors import ModelError, StartError, told
-from ..model.coordinates import time as TIME
 from ..model.space import lines_only
 from ..model.system import System
 from ..numbers import name_of, reals
 from ..run.trajectory import Trajectory
 from ..run.values import parameter_values, point_map
 from ..theory.motion import state_maps as maps
-from .figure_style import COLOURS, checked_width, legend, new_figure, panel, plain, saved, style, symbol_text
+from .figure_style import COLOURS, MANY, panel, symbol_text
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-
-MANY = 20_000
-"""Points from which on a figure holds them as a picture."""
 
 CELLS = 60
 """Places along each side of the phase plane at which the flow is computed."""
@@ -106,44 +101,17 @@ def _points(
 ) -> Figure:
     """One point for each crossing, in the colour of its lane."""
     many = len(first) > MANY
+    size = float(np.clip(40 / np.sqrt(max(len(first), 1)), 1, 4))
 
     def draw(axes: Axes) -> None:
         for k in np.unique(lane):
             here, colour = lane == k, COLOURS[k % len(COLOURS)]
-            axes.plot(first[here], second[here], ".", ms=1 if many else 2, mew=0, color=colour, rasterized=many)
+            axes.plot(first[here], second[here], ".", ms=size, mew=0, color=colour, rasterized=many)
         axes.set_xlabel(symbol_text(named[0]))
         axes.set_ylabel(symbol_text(named[1]))
 
     system = found.run.system if isinstance(found, Section) else found.system
     return panel(draw, path, width, f"{system.name}: {len(first)} crossings")
-
-
-def sensitivities(
-    found: Sensitivity, path: str | Path | None = None, *, relative: bool = False, width: str = "screen", lane: int = 0
-) -> Figure:
-    """The derivatives of a `sensitivity` against time, a panel for each quantity and a curve for each variable.
-
-    relative:  b de/db instead of de/db: by how much e changes per relative change of a parameter or a start
-    """
-    if not isinstance(found, Sensitivity):
-        raise ModelError(f"sensitivities: got {told(found)}. Expected sensitivity(run, of, by).")
-    sizes = found.sizes[lane] if relative else np.ones(len(found.by))
-    with style(checked_width(width)):
-        figure = new_figure(width, 0.5 * len(found.of) + 0.1)
-        panels = np.atleast_1d(figure.subplots(len(found.of), sharex=True))
-        for i, (axes, e) in enumerate(zip(panels, found.of, strict=True)):
-            for k, b in enumerate(found.by):
-                axes.plot(
-                    found.run.time,
-                    found.table[lane, :, i, k] * sizes[k],
-                    color=COLOURS[k % len(COLOURS)],
-                    label=symbol_text(b),
-                )
-            axes.set_ylabel(f"d({plain(str(e))})" if not hasattr(e, "name") else rf"$\mathrm{{d}}${symbol_text(e)}")
-        panels[-1].set_xlabel(symbol_text(TIME))
-        legend(panels[0])
-        saved(figure, path)
-    return figure
 
 
 def _ends(given: Any, what: str) -> tuple[float, float]:

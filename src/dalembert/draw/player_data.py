@@ -13,10 +13,12 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+import sympy
 
 from ..errors import StartError, told
 from ..model.coordinates import time
 from ..model.group_coordinate import GroupCoordinate
+from ..model.groups import SE2, SE3
 from ..model.scene import Item
 from ..model.space import factors, numbers
 from ..model.tangent_space import placed
@@ -26,6 +28,7 @@ from ..run.values import Array
 from ..theory.motion.energies import energy, meaning
 from ..theory.motion.lagrange import jacobi_integral
 from .default_scene import scene_of
+from .scene_shapes import colours_of
 from .scene_tape import Drawing
 
 FORMAT, VERSION = "dalembert-player", 2
@@ -68,8 +71,15 @@ class Film:
 
     @cached_property
     def items(self) -> tuple[Item, ...]:
-        """The scene."""
-        return scene_of(self.system)
+        """The scene; a body of unknown size is drawn with a sixth of the extent of its motion."""
+        ways = [
+            np.ptp(run[f][..., :-1, -1].reshape(-1, run[f].shape[-1] - 1), axis=0).max()
+            for f in factors(self.system.coordinates)
+            if isinstance(f, GroupCoordinate) and f.group in (SE2, SE3)
+            for run in self.runs
+        ]
+        way = float(max(filter(np.isfinite, ways), default=0.0))
+        return scene_of(self.system, sympy.Rational(way) / 6 if way > 0 else 1)
 
     @cached_property
     def quantities(self) -> tuple[Quantity, ...]:
@@ -137,9 +147,9 @@ class Film:
         }
 
     def _speed(self) -> float:
-        """Real time where that takes between 4 and 40 seconds; else the whole takes 15."""
+        """How much of the time passes in a second."""
         length = max(float(run.time[-1] - run.time[0]) for run in self.runs)
-        return 1.0 if 4 <= length <= 40 else float(f"{length / 15:.2g}")
+        return length / seconds_of(length, 4, 40, 15)
 
     def _run(self, run: Trajectory, label: str) -> dict[str, Any]:
         every = max(1, -(-len(run) // self.frames))
@@ -181,6 +191,11 @@ class Film:
         return values - values[:, :1] if q.change else values
 
 
+def seconds_of(length: float, least: float, most: float, usual: float) -> float:
+    """How long a motion is shown: as long as it takes, if its time is in seconds and that is bearable; else as usual."""
+    return length if least <= length <= most else usual
+
+
 def _curves(f: Any) -> Sequence[Any]:
     if not isinstance(f, GroupCoordinate):
         return (f.coordinate,)
@@ -217,21 +232,15 @@ def _text(values: Array) -> str:
 
 def _items(items: Sequence[Item], drawing: Drawing) -> list[dict[str, Any]]:
     """Items with the places of their numbers, and how they look."""
-    found, colours = [], 0
-    for item, part in zip(items, drawing.places, strict=True):
+    found = []
+    for item, part, (index, colour) in zip(items, drawing.places, colours_of(items), strict=True):
         look = {f.name: getattr(item, f.name) for f in fields(item) if str(f.type) in ("float", "int", "str")}
-        look = {k: v for k, v in look.items() if v != ""}
+        look = {k: v for k, v in (look | {"colour": colour}).items() if v != ""}
         if "kind" in look:
             look["vector"] = look.pop("kind")
         found.append(
-            {"kind": type(item).__name__, "at": list(range(part.start, part.stop)), "colourIndex": colours, **look}
+            {"kind": type(item).__name__, "at": list(range(part.start, part.stop)), "colourIndex": index, **look}
         )
-        colours += type(item).__name__ in ("Point", "Disc", "Wheel", "Sphere", "Box", "Polygon")
-    trails = 0
-    for entry in found:  # the trails of points have their colours, in turn
-        if entry["kind"] == "Trail":
-            entry["colourIndex"] = trails % max(colours, 1)
-            trails += 1
     return found
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..decide.zero import vanishes
+from ..decide.zero import has_turns
 from ..errors import ModelError, told
 from ..model.coordinates import Coordinate
 from ..model.system import System
@@ -22,10 +22,11 @@ from ..run.extent import has_steps, shortfall, span, stopped_by
 from ..run.trajectory import Trajectory
 from .equilibrium_figures import equilibrium_branches, frequency_response
 from .error_figures import error, work_precision
-from .figure_style import checked_target, checked_width, new_figure, plain, saved, style
+from .figure_style import checked_target, checked_width, new_figure, saved, style, titled
 from .force_figures import forces
+from .growth_figures import exponents, sensitivities
 from .lane_curves import Look, checked_lanes, told_lanes
-from .phase_figures import crossings, phase_portrait, sensitivities
+from .phase_figures import crossings, phase_portrait
 from .run_panels import PANELS, Panel, coordinates, drawn, energy, fourth, of_expression
 from .run_panels import path as path_panel
 
@@ -36,6 +37,7 @@ __all__ = [
     "crossings",
     "equilibrium_branches",
     "error",
+    "exponents",
     "forces",
     "frequency_response",
     "phase_portrait",
@@ -69,7 +71,7 @@ def plot(
         checked_target(path)
     look = Look(checked_lanes(lanes), _angles(run, wrap), {name_of(k): v for k, v in (units or {}).items()})
     panels = [path_panel, coordinates, energy, fourth] if what is None else _chosen(what)
-    rows, columns = _grid(len(panels))
+    rows, columns = _grid(len(panels), width)
     with style(checked_width(width)):
         figure = new_figure(width, rows / columns * (0.67 if columns > 1 else 0.6))
         if has_steps(run):
@@ -80,7 +82,7 @@ def plot(
                     axes.set_visible(False)
         else:
             figure.text(0.5, 0.5, _without_steps(run), ha="center", va="center")
-        figure.suptitle(_title(run, look, width), x=0.01, ha="left")
+        titled(figure, _title(run, look))
         saved(figure, path)
     return figure
 
@@ -89,9 +91,9 @@ def _is_path(what: Any) -> bool:
     return isinstance(what, Path) or (isinstance(what, str) and what not in PANELS and "." in what)
 
 
-def _grid(count: int) -> tuple[int, int]:
+def _grid(count: int, width: str) -> tuple[int, int]:
     """Rows and columns of panels."""
-    columns = 1 if count == 1 else 2
+    columns = 1 if count == 1 or width == "column" else 2
     return -(-count // columns), columns
 
 
@@ -135,23 +137,20 @@ def _angles(run: Trajectory, wrap: Any) -> frozenset[str]:
 
 def _is_angle(run: Trajectory, q: Any) -> bool:
     """Whether a system has the period 2 pi in a coordinate on which it depends."""
-    import sympy
-
     system = run.system.continuous
     if not isinstance(system, System):
         return False
     stated = [e for e in (system.lagrangian, *(c.expression for c in system.constraints)) if e.has(q)]
-    return bool(stated) and all(vanishes(e.subs(q, q + 2 * sympy.pi) - e) for e in stated)
+    return bool(stated) and has_turns(stated, q)
 
 
-def _title(run: Trajectory, look: Look, width: str) -> str:
+def _title(run: Trajectory, look: Look) -> str:
     method = "" if run.method is None else f", {run.method!r}"
-    title = plain(f"{run.system.name}{method}, h = {run.h:g}") + told_lanes(run.lanes, look)
+    title = f"{run.system.name}{method}, h = {run.h:g}{told_lanes(run.lanes, look)}"
     ended = shortfall(run) if has_steps(run) else ""
     if not ended and stopped_by(run):
         ended = span(run)
-    most = {"column": 55, "page": 110, "screen": 110}[width]
-    return fill(title, most) + (f"\n{fill(ended, most)}" if ended else "")
+    return f"{title}\n{ended}" if ended else title
 
 
 def _without_steps(run: Trajectory) -> str:

@@ -22,7 +22,7 @@ from ..symbolic import fast
 from ..theory.conserved.energy_and_momenta import Integral, cyclic_momenta, energy_integral
 from ..theory.motion.energies import meaning
 from . import force_figures
-from .figure_style import COLOURS, legend, plain, symbol_text
+from .figure_style import COLOURS, counted, legend, plain, symbol_text
 from .lane_curves import Look, against_time, broken, in_plane, wrapped
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ def _time_axis(axes: Axes, look: Look) -> None:
 
 
 def _symbols(run: Trajectory, axes: Axes, look: Look, title: str, symbols: list[Any]) -> None:
-    axes.set_title(title)
+    axes.set_title(counted(title, len(COLOURS), len(symbols)))
     for k, s in enumerate(symbols[: len(COLOURS)]):
         against_time(axes, run.time, values(run, s, look), look, symbol_text(s, look.units), k)
     _time_axis(axes, look)
@@ -188,7 +188,8 @@ def multipliers(run: Trajectory, axes: Axes, look: Look) -> None:
         raise ModelError(f"plot: {run.system.name!r} has no constraints, and so no multipliers.")
     system = run.system.continuous
     carried = system is not None and system.principle.carried(system)
-    axes.set_title("multipliers" if carried else "multipliers (reactions)")
+    title = "multipliers" if carried else "multipliers (reactions)"
+    axes.set_title(counted(title, len(COLOURS), len(run.system.constraints)))
     for a in range(min(len(run.system.constraints), len(COLOURS))):
         against_time(axes, run.time, run.multipliers[..., a], look, rf"$\lambda_{{{a + 1}}}$", a)
     _time_axis(axes, look)
@@ -201,7 +202,7 @@ def temperatures(run: Trajectory, axes: Axes, look: Look) -> None:
     if run.system.continuous is None:
         entropies(run, axes, look)
         return
-    axes.set_title("temperatures")
+    axes.set_title(counted("temperatures", len(COLOURS), len(run.system.entropies)))
     for k, S in enumerate(run.system.entropies[: len(COLOURS)]):
         against_time(axes, run.time, run.temperatures[..., k], look, f"$T_{{{S.name}}}$", k)
     _time_axis(axes, look)
@@ -218,7 +219,7 @@ def laws(run: Trajectory, axes: Axes, look: Look) -> None:
     """Both laws: the defect of the first, and the entropy produced in every interval."""
     _need_entropies(run)
     found, middle = balance(run.at_nodes), (run.at_nodes.time[1:] + run.at_nodes.time[:-1]) / 2
-    axes.set_title("first law: defect; second law: entropy produced")
+    axes.set_title("the two laws")
     against_time(axes, middle, found.defect, look, "change of energy - work - heat", 0)
     against_time(axes, middle, found.production, look, "entropy produced", 1)
     _time_axis(axes, look)

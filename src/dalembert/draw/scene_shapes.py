@@ -88,9 +88,31 @@ class Measures:
         return item.colour or usual or PALETTE[k % len(PALETTE)]
 
 
-def place_of(v: Array) -> Array:
-    """Where the label of an item is."""
-    return v[:3]
+COLOURED = ("Point", "Disc", "Wheel", "Sphere", "Box", "Polygon")
+"""What has a colour of its own, one after the other."""
+
+
+def colours_of(items: Sequence[Any]) -> list[tuple[int, str]]:
+    """The number of the colour of each item, and the colour that it was given; trails have those of what leaves them."""
+    found: list[tuple[int, str]] = []
+    bodies: dict[Any, tuple[int, str]] = {}
+    for item in items:
+        found.append((sum(type(i).__name__ in COLOURED for i in items[: len(found)]), getattr(item, "colour", "")))
+        if type(item).__name__ in COLOURED and hasattr(item, "at"):
+            bodies[tuple(item.at)] = found[-1]
+    trails = [k for k, item in enumerate(items) if type(item).__name__ == "Trail"]
+    for turn, k in enumerate(trails):
+        index, given = bodies.get(tuple(items[k].at), (turn, ""))
+        found[k] = (index, items[k].colour or given)
+    return found
+
+
+def place_of(item: Any, v: Array, m: Measures) -> Array:
+    """Where the label of an item is: at the middle of a rod and at the tip of an arrow."""
+    kind = type(item).__name__
+    if kind in ("Rod", "Spring"):
+        return np.asarray((v[:3] + v[3:6]) / 2)
+    return np.asarray(v[:3] + m.scales.get(item.kind, 0.0) * v[3:6] if kind == "Vector" else v[:3])
 
 
 def _axes_of(R: Array) -> Array:

@@ -53,6 +53,11 @@ class Digests:
             )
         return digest
 
+    @property
+    def count(self) -> int:
+        """How many different functions, sums, products and powers have been digested."""
+        return len(self._known)
+
     def _check_size(self, parts: int) -> None:
         if parts > LARGEST:
             raise ModelError(
@@ -88,7 +93,17 @@ def _shape(block: Block | MatrixBlock) -> tuple[int, ...]:
 
 def identity(stepmap: StepMap) -> str:
     """A digest of everything the machine code of a StepMap depends on."""
+    return _digested(stepmap, Digests(stepmap.name))
+
+
+def operations(stepmap: StepMap) -> int:
+    """Different functions, sums, products and powers in all expressions of a step."""
     digests = Digests(stepmap.name)
+    _digested(stepmap, digests)
+    return digests.count + (0 if stepmap.tally is None else operations(stepmap.tally))
+
+
+def _digested(stepmap: StepMap, digests: Digests) -> str:
 
     def listed(expressions: Iterable[Fast]) -> tuple[str, ...]:
         return tuple(digests.of(e).hex() for e in expressions)

@@ -37,7 +37,7 @@ def double_pendulum_cartesian() -> Example:
             scene.Point([0, 0], size=0.6),
             scene.Point([x1, y1], size=1.2),
             scene.Point([x2, y2], size=1.4),
-            scene.Trail([x2, y2], colour="#d55e00"),
+            scene.Trail([x2, y2]),
             scene.Vector([x2, y2], [2 * multiplier(2) * (x2 - x1), 2 * multiplier(2) * (y2 - y1)], kind="reaction"),
         ],
     )

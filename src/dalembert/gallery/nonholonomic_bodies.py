@@ -193,7 +193,7 @@ def ball_on_turntable() -> Example:
         kinetic=m * (x.dot**2 + y.dot**2) / 2 + kinetic_energy(R, [J, J, J]),
         constraints=[x.dot - a * W[1] + Omega * y, y.dot + a * W[0] - Omega * x],
         scene=[
-            scene.Disc([0, 0, -0.05], 2, turns("z", Omega * time), colour="#7d8894"),
+            scene.Disc([0, 0, -0.03], 1.6, turns("z", Omega * time), colour="#7d8894"),
             scene.Sphere([x, y, a], a, R),
             scene.Trail([x, y, a], fraction=1.0),
         ],

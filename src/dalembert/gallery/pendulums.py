@@ -98,7 +98,7 @@ def double_pendulum() -> Example:
             scene.Point([0, 0], size=0.6),
             scene.Point(hung(l1, theta1), size=1.4),
             scene.Point(tip, size=1.2),
-            scene.Trail(tip, fraction=0.1, colour="#d55e00"),
+            scene.Trail(tip, fraction=0.1),
         ],
     )
     return Example(

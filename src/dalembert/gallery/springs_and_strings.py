@@ -108,7 +108,7 @@ def spring_pendulum_on_slider() -> Example:
         kinetic=m * x.dot**2 + m * (s.dot**2 + s**2 * theta.dot**2) / 2 + m * x.dot * along,
         potential=k * (s - b) ** 2 / 2 - m * g * s * sin(theta),
         scene=[
-            scene.Rope([[-1.5, 0], [1.5, 0]]),
+            scene.Rope([[x - 3 * b, 0], [x + 3 * b, 0]]),
             scene.Spring([x, 0], tip),
             scene.Point([x, 0]),
             scene.Point(tip),

@@ -76,6 +76,9 @@ class Method(ABC):
     adaptive: ClassVar[bool] = False
     """Whether the lengths of its steps follow the motion: by errors, or in a time of its own, in which h is the step."""
 
+    steps_told: ClassVar[str] = "is adaptive"
+    """What messages say about the steps of a method for which `adaptive` holds."""
+
     thermal: ClassVar[bool] = False
     """Whether it takes systems with entropies."""
 
@@ -158,6 +161,11 @@ class Method(ABC):
 
     def __hash__(self) -> int:
         return hash((type(self), tuple(sorted(self.__dict__.items()))))
+
+
+def kinematic_only(system: System) -> str:
+    """The obstacle of a method for kinematic constraints; holonomic ones would hold only in their velocities."""
+    return "" if system.kinematic and not system.holonomic else "it is for kinematic constraints only."
 
 
 class VariationalMethod(Method):

@@ -24,7 +24,7 @@ from ..model.system import System
 from ..symbolic import Fast, fast, free_names, substitute
 from ..theory.motion.lagrange import momenta, multipliers, reaction
 from ..waist.stepmap import Block, StepMap, guarded
-from .base import Method
+from .base import Method, kinematic_only
 from .trapezoidal import Trapezoidal
 
 
@@ -39,8 +39,8 @@ class GeometricNonholonomic(Method):
     carries = "momentum"
 
     def obstacle(self, system: System) -> str:
-        """For kinematic constraints; holonomic ones would hold only in their velocities."""
-        return "" if system.kinematic and not system.holonomic else "it is for kinematic constraints only."
+        """For kinematic constraints."""
+        return kinematic_only(system)
 
     def step_map(self, system: System) -> StepMap:
         """Velocity at the node, free step, velocity and multipliers at the next node."""

@@ -21,7 +21,7 @@ from ..model.system import System
 from ..symbolic import Fast, fast, substitute
 from ..theory.motion.lagrange import momenta, multipliers, reaction
 from ..waist.stepmap import Block, StepMap, guarded
-from .base import Method
+from .base import Method, kinematic_only
 
 
 class McLachlanPerlmutter(Method):
@@ -39,7 +39,7 @@ class McLachlanPerlmutter(Method):
 
     def obstacle(self, system: System) -> str:
         """For kinematic constraints."""
-        return "" if system.kinematic and not system.holonomic else "it is for kinematic constraints only."
+        return kinematic_only(system)
 
     def step_map(self, system: System) -> StepMap:
         """Drift, reflection, drift: three blocks."""

@@ -22,6 +22,7 @@ class OwnTimeMethod(Method):
     """
 
     adaptive = True
+    steps_told = "takes steps of one length in a time of its own"
 
     @abstractmethod
     def own_start(self, system: System) -> dict[str, Fast]:

@@ -46,7 +46,7 @@ class Sundman(OwnTimeMethod):
         if not isinstance(self.method, Method):
             raise MethodError(f"Sundman: got the method {self.method!r}. {told}")
         if self.method.adaptive or not self.method.symmetric or self.method.carries != "momentum":
-            why = "chooses its own steps" if self.method.adaptive else "carries velocities"
+            why = self.method.steps_told if self.method.adaptive else "carries velocities"
             why = why if self.method.adaptive or self.method.symmetric else "is not symmetric"
             raise MethodError(f"Sundman: {self.method!r} {why}. {told}")
         self.s = checks.expression(s, "Sundman: s")

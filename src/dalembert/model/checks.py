@@ -46,6 +46,21 @@ KNOWN = (
 """What expressions may be made of: finite real numbers, symbols and functions the engine has."""
 
 
+def components(given: Any, role: str, what: str) -> tuple[Expr, ...]:
+    """Two expressions for the plane or three for space; `what` they are, in a message."""
+    try:
+        if isinstance(given, str | Expr) and not isinstance(given, sympy.MatrixBase):
+            raise TypeError
+        found = tuple(given)
+    except TypeError:
+        found = ()
+    if len(found) not in (2, 3):
+        raise ModelError(
+            f"{role}: got {told(given)}. Expected a list of two {what} in the plane, [x, y], or three in space, [x, y, z]."
+        )
+    return tuple(expression(c, role) for c in found)
+
+
 def expression(given: Any, role: str) -> Expr:
     """A SymPy expression from what was given, or an error that says what was expected."""
     if isinstance(given, sympy.Equality):

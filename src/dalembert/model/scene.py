@@ -272,18 +272,7 @@ ITEMS: dict[str, type[Item]] = {
 
 
 def _place(given: Any, role: str) -> tuple[Expr, ...]:
-    try:
-        if isinstance(given, str | Expr) and not isinstance(given, sympy.MatrixBase):
-            raise TypeError
-        components = tuple(given)
-    except TypeError:
-        components = ()
-    if len(components) not in (2, 3):
-        raise ModelError(
-            f"{role}: got {told(given)}. Expected a list of two expressions in the plane, [x, y], or three in space, "
-            f"[x, y, z]."
-        )
-    return tuple(checks.expression(c, role) for c in components)
+    return checks.components(given, role, "expressions")
 
 
 def _places(given: Any, role: str) -> tuple[Any, ...]:

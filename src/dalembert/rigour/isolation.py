@@ -21,6 +21,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ..decide.budget import Budget, BudgetSpentError
+from ..decide.matrix_scaling import balance, inverse_root
 from ..symbolic import Fast, fast, jacobian, substitute
 from .enclosure import Enclosure
 from .interval import Array, Interval
@@ -158,28 +159,6 @@ class Problem:
         return lower, upper, np.where(known & ~np.isnan(norm), norm, np.inf), gone, J.size
 
 
-def balance(matrices: Array) -> tuple[Array, Array]:
-    """Factors of rows and of columns, powers of two, that bring the largest entries of all of them near one.
-
-    With them nothing depends on the units of unknowns and equations (D. Ruiz, 2001).
-    """
-    a = np.abs(matrices)
-    rows, columns = np.ones(a.shape[:2]), np.ones((a.shape[0], a.shape[2]))
-    for _ in range(12):
-        b = a * rows[:, :, None] * columns[:, None, :]
-        change = _half(b.max(axis=2, initial=0)), _half(b.max(axis=1, initial=0))
-        rows, columns = rows * change[0], columns * change[1]
-        if (change[0] == 1).all() and (change[1] == 1).all():
-            break
-    return rows, columns
-
-
-def _half(size: Array) -> Array:
-    """About 1/sqrt(size), a power of two; 1 for zero."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return np.where((size > 0) & np.isfinite(size), np.exp2(-np.round(np.log2(size) / 2)), 1.0)
-
-
 def inverse(matrices: Array, weights: Array, least: float = 1e-15) -> Array:
     """About the inverse of each matrix, whatever the units; singular values below `least`, relative, count as zero.
 
@@ -197,6 +176,14 @@ def rank(matrix: Array, least: float = 1e-9) -> int:
     rows, columns = balance(matrix[None])
     found = np.linalg.svd(matrix * rows[0][:, None] * columns[0], compute_uv=False)
     return int((found > least * found.max(initial=0)).sum())
+
+
+def rank_beside(J: Array, others: Array) -> int:
+    """The rank of a Jacobian; an entry counts as zero if it is small relative to its usual size and no other is large."""
+    typical = np.vstack([np.nan_to_num(np.abs(others), nan=0.0, posinf=0.0), np.abs(J)[None]])
+    rows, columns = balance(np.median(typical, axis=0)[None] + np.abs(J)[None])
+    sizes = np.linalg.svd(J * rows[0][:, None] * columns[0], compute_uv=False)
+    return int((sizes > 1e-6).sum())
 
 
 def _matrix(values: Sequence[Interval], rows: int, columns: int) -> Interval:
@@ -225,7 +212,7 @@ def _linear(E: Interval, W: Interval) -> Boxes:
     with np.errstate(all="ignore"):
         known: Array = np.asarray(np.isfinite(W.size).all(axis=(1, 2)))
         size = np.where(known[:, None, None], W.size, 0.0).max(axis=1, initial=0)
-        units = _half(size * size)
+        units = inverse_root(size * size)
         W = W.scaled(units[:, None, :])
         C = np.linalg.pinv(np.where(known[:, None, None], W.middle, 0.0))
         right = -_times(Interval(C, C), E)

@@ -21,7 +21,7 @@ from ..numbers import whole
 from .events import Event
 from .options import Options
 from .progress import Progress
-from .same_run import counted, differences, goes_on, last_node
+from .same_run import counted, differences, goes_on, last_node, steps_to_a_record
 from .save_and_load import FileFormat, load, target_of
 from .storage import can_be_saved
 from .trajectory import Trajectory
@@ -51,7 +51,7 @@ def checkpoint_of(path: Any, steps: Any, method: Method | None, events: Sequence
     whole(steps, "checkpoint_every", MethodError, least=1, expected=every)
     if method is not None and method.adaptive:
         raise MethodError(
-            f"checkpoint: {method!r} chooses its own steps, so it is not continued bit for bit. Use a method with a fixed "
+            f"checkpoint: {method!r} {method.steps_told}, so it is not continued bit for bit. Use a method with a fixed "
             f"step, such as DormandPrince8()."
         )
     if not can_be_saved(method):
@@ -74,7 +74,9 @@ def in_pieces(piece: Piece, start: Any, asked: Options, kept: Checkpoint) -> Tra
     first = piece(start, replace(asked, until=None, steps=0, progress=False))
     whole = asked.extent(first.t0, first.begin)
     asked, first, end = replace(asked, every=whole.every), replace(first, every=whole.every), whole.end
-    run = _resumed(kept.path, first, end)
+    steps = min(steps_to_a_record(first), end - first.begin)
+    begun = piece(start, replace(asked, until=None, steps=steps, progress=False)) if steps else first
+    run = _resumed(kept.path, first, begun, end)
     with Progress(asked.progress, end - first.begin) as shown:
         while (at := last_node(run)) < end and goes_on(run):
             done = at - first.begin
@@ -82,7 +84,7 @@ def in_pieces(piece: Piece, start: Any, asked: Options, kept: Checkpoint) -> Tra
             told = counted(shown, done)
             try:
                 after = piece(run, replace(asked, until=None, steps=size, progress=told))
-            except SimulationError as error:  # Ctrl-C: what there is continues later
+            except SimulationError as error:  # Ctrl-C: the same call continues from here
                 run = joined(run, error.trajectory)
                 run.save(kept.path)
                 raise SimulationError(
@@ -106,13 +108,16 @@ def _padded(run: Trajectory, extent: Extent, path: Path) -> Trajectory:
     return padded
 
 
-def _resumed(path: Path, first: Trajectory, end: int) -> Trajectory:
-    """The run in the file, if it is an earlier part of this one; without a file its start."""
+def _resumed(path: Path, first: Trajectory, begun: Trajectory, end: int) -> Trajectory:
+    """The run in the file, if it is an earlier part of this one; without a file its start.
+
+    `begun` goes up to its first record, with which that of the file is compared; a file without records is begun anew.
+    """
     if not path.exists():
         first.save(path)
         return first
     found = load(path)
-    if changed := differences(found, first):
+    if changed := differences(found, begun):
         raise StartError(
             f"checkpoint: {path} holds another run: its {', '.join(changed)} differ. Give another file, or delete this one "
             f"to begin again."
@@ -122,7 +127,7 @@ def _resumed(path: Path, first: Trajectory, end: int) -> Trajectory:
             f"checkpoint: {path} has reached t = {found.t0 + found.h * last_node(found):g}, later than asked for. Read it "
             f"with load, or give another file."
         )
-    return found
+    return found if len(found.time) else first
 
 
 def joined(first: Trajectory, second: Trajectory) -> Trajectory:

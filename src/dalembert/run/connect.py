@@ -20,13 +20,13 @@ from ..methods.base import Method
 from ..model.bodies.assembly import system_of
 from ..model.coordinates import Coordinate
 from ..model.coordinates import time as clock
-from ..model.scales import system_scales
 from ..model.space import lines_only
 from ..model.system import System
 from ..numbers import finite, positive, whole
 from ..theory.motion import state_maps as maps
 from .plan import check_method
 from .simulate import simulate
+from .start_units import StartUnits, start_units
 from .trajectory import Trajectory
 from .values import Array, Values, columns, parameter_values, point_map
 
@@ -124,10 +124,7 @@ def connect(
 
 
 def _distinct_motions(runs: Sequence[Trajectory], scale: Array) -> list[Trajectory]:
-    """Those whose positions differ somewhere: a motion at rest has its positions, whatever its multipliers are.
-
-    An end may be reached to the second order in the start, as from rest; then starts are known to the root of CLOSE only.
-    """
+    """Those whose positions differ somewhere, by the root of CLOSE: from rest an end is reached to second order in a start."""
     found: list[Trajectory] = []
     for run in runs:
         own = run.table("position")
@@ -150,7 +147,7 @@ def _action(run: Trajectory) -> float:
 
 @dataclass(frozen=True, eq=False)
 class _Shooting:
-    """A problem: unknowns are the velocities at the start, then the multipliers in the state."""
+    """A problem: unknowns are the velocities at the start, then the multipliers in the state, in `units`."""
 
     system: System
     method: Method
@@ -215,6 +212,15 @@ class _Shooting:
 
     # starts
     @cached_property
+    def _place(self) -> Array:
+        return np.array([self.begin[q] for q in self.system.coordinates])
+
+    @cached_property
+    def units(self) -> StartUnits:
+        """The sizes of velocities and multipliers of starts that lead there in the time."""
+        return start_units(self.system, self.begin, self.end - self._place, self.h * self.steps, self.rows)
+
+    @cached_property
     def _n(self) -> int:
         return len(self.system.coordinates)
 
@@ -225,16 +231,9 @@ class _Shooting:
     def random(self, count: int, seed: int) -> Array:
         """Starts whose sizes spread over two decades around those of a straight way."""
         rng, n = np.random.default_rng(seed), self._n
-        way = self.end - np.array([self.begin[q] for q in self.system.coordinates])
-        straight = way / (self.h * self.steps)
-        scales = system_scales(self.system)
-        known = np.array([scales[v.name] for v in self.system.velocities])
-        base = np.abs(straight).max() if straight.any() else known.max()
-        sizes = base * 10 ** rng.uniform(-1, 1, (count, 1))
-        velocities = rng.normal(size=(count, n)) * sizes
-        velocities[0] = straight
-        unit = (base**2 / 2) * self.h * self.steps / (np.abs(way).max() or known.max() * self.h * self.steps)
-        multipliers = rng.normal(size=(count, len(self._multipliers))) * unit * 10 ** rng.uniform(-1, 1.5, (count, 1))
+        velocities = rng.normal(size=(count, n)) * 10 ** rng.uniform(-1, 1, (count, 1))
+        velocities[0] = (self.end - self._place) / self.units.reach
+        multipliers = rng.normal(size=(count, len(self._multipliers))) * 10 ** rng.uniform(-1, 1.5, (count, 1))
         return self._admissible(np.hstack([velocities, multipliers]))
 
     def given(self, near: Values) -> Array:
@@ -251,7 +250,7 @@ class _Shooting:
                     f"{', '.join(map(str, known))}."
                 )
             known[key] = finite(value, f"connect: near of {key}", StartError)
-        return self._admissible(np.array([list(known.values())]))
+        return self._admissible(np.array([list(known.values())]) / self.units.all)
 
     def _admissible(self, starts: Array) -> Array:
         """Velocities brought onto the constraints, by steps of least length."""
@@ -267,13 +266,14 @@ class _Shooting:
     def _constraints(self, starts: Array) -> tuple[Array, Array]:
         """The values of the constraints on velocities, and their rows."""
 
-        place = np.array([self.begin[q] for q in self.system.coordinates])
-        points = np.hstack([
-            np.repeat(place[None], len(starts), axis=0), starts, np.full((len(starts), 1), self.begin.get(clock, 0.0)),
-        ])  # fmt: skip
+        times = np.full((len(starts), 1), self.begin.get(clock, 0.0))
+        points = np.hstack([np.repeat(self._place[None], len(starts), axis=0), starts * self.units.all, times])
         _, drift, rows = maps.constraint_parts(self.system, self._at(maps.constraint_map(self.system), points))
+        rows = rows * self.units.velocities
+        largest = np.abs(rows).max(axis=2, keepdims=True, initial=0.0)
+        sizes = np.where(largest > 0, largest, 1.0)
         forms = np.einsum("kan,kn->ka", rows, starts[:, : self._n]) + drift
-        return forms, rows
+        return forms / sizes[:, :, 0], rows / sizes
 
     def _directions(self, starts: Array) -> Array:
         """For each start the directions in which it may be changed, one per column."""
@@ -290,7 +290,7 @@ class _Shooting:
     # motions
     def _start(self, starts: Array) -> dict[Any, Any]:
         symbols = (*self.system.velocities, *self._multipliers)
-        return {**self.begin, **dict(zip(symbols, starts.T, strict=True))}
+        return {**self.begin, **dict(zip(symbols, (starts * self.units.all).T, strict=True))}
 
     def _ends(self, starts: Array) -> Array:
         """Where the motions end; NaN for those that do not get there."""
@@ -315,13 +315,12 @@ class _Shooting:
     # Gauss and Newton's method
     def solve(self, starts: Array) -> tuple[list[Array], float, Array]:
         """The distinct starts whose motions end where they should; the least distance reached; distances of the tries."""
-        u, ends = starts, self._ends(starts)
-        first = np.array([self.begin[q] for q in self.system.coordinates])
+        u, ends, first = starts, self._ends(starts), self._place
         known = np.isfinite(ends).all(axis=1)
         if not known.any():
             return [], float("inf"), np.zeros(self._n)
         scale = np.abs(self.end - first) + np.median(np.abs(ends[known] - first), axis=0)
-        scale[scale == 0] = scale.max() or 1.0
+        scale = np.where(scale > 0, scale, self.units.reach * (np.max(scale / self.units.reach) or 1.0))
         miss = self._miss(ends, scale)
         damping = np.full(len(u), 1e-3)
         for _ in range(ITERATIONS):

@@ -114,7 +114,9 @@ def flow(
     """
     here = simulate(system, method, h=h, steps=0, start=start, parameters=parameters)
     if method is not None and method.adaptive:
-        raise StartError(f"flow: {method!r} is adaptive. Use a method with a fixed step, such as DormandPrince8().")
+        raise StartError(
+            f"flow: {method!r} {method.steps_told}. Use a method with a fixed step, such as DormandPrince8()."
+        )
     steps = Stepping(system, method)
     ends = [c.at(1).name for c in system.coordinates]
     given = {} if groups(system.coordinates) else by_name(start, symbols_of_states(system), "start")

@@ -53,9 +53,7 @@ class Options:
             names = ", ".join(map(repr, BACKENDS))
             raise MethodError(f"device = {told(self.device)}. Expected one of {names}.")
         if self.device != CPU and method is not None and method.adaptive:
-            raise MethodError(
-                f"device = {self.device!r}: {method!r} has no step that is repeated; it runs on the 'cpu'."
-            )
+            raise MethodError(f"device = {self.device!r}: {method!r} {method.steps_told}; it runs on the 'cpu'.")
         return self.device
 
     def extent(self, t0: float, begin: int = 0) -> Extent:

@@ -111,8 +111,8 @@ def reductions(record: Any, system: System | DiscreteSystem, method: Method | No
         raise ModelError(f"record: got {told(record)}. Expected a dict: record={{x: 'largest', 'energy': 'drift'}}.")
     if method is not None and method.adaptive:
         raise MethodError(
-            f"record: {method!r} chooses its own steps and keeps no numbers along them. Use a method with a fixed step, or "
-            f"reduce run.quantity(...) of what it has recorded."
+            f"record: {method!r} {method.steps_told} and keeps no numbers along them. Use a method with a fixed step, "
+            f"or reduce run.quantity(...) of what it has recorded."
         )
     found: list[Reduction] = []
     for key, kinds in record.items():

@@ -27,6 +27,11 @@ def goes_on(run: Trajectory) -> bool:
     return bool(np.isin(run.codes[:, 0], (Status.CONVERGED, Status.INTERRUPTED)).any())
 
 
+def steps_to_a_record(run: Trajectory) -> int:
+    """The steps from where a run begins to its first record: a run that continues another one may begin between two."""
+    return -run.begin % run.every
+
+
 def differences(found: Trajectory, first: Trajectory) -> list[str]:
     """In what a run in a file is not a continuation of a start."""
     same = {
@@ -39,9 +44,13 @@ def differences(found: Trajectory, first: Trajectory) -> list[str]:
         "tolerance or max_iterations": found.search == first.search,
         "record": list(found.reductions) == list(first.reductions),
         "start": (found.t0, found.begin, found.lanes) == (first.t0, first.begin, first.lanes)
-        and all(np.array_equal(a, b, True) for a, b in zip(begun_as(found), begun_as(first), strict=True)),
+        and (not len(found.time) or all(map(_same, begun_as(found), begun_as(first)))),
     }
     return [name for name, equal in same.items() if not equal]
+
+
+def _same(a: Array, b: Array) -> bool:
+    return np.array_equal(a, b, True)
 
 
 def begun_as(run: Trajectory) -> list[Array]:

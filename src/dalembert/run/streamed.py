@@ -15,7 +15,7 @@ from .options import Options
 from .progress import Progress
 from .replaced_file import locked
 from .run_file import read
-from .same_run import counted, differences, goes_on, last_node
+from .same_run import counted, differences, goes_on, last_node, steps_to_a_record
 from .trajectory import Trajectory
 from .values import Array
 from .zarr_run import LAST, ZarrRun, begun, first_record
@@ -30,7 +30,9 @@ def streamed(
     asked, first = replace(asked, every=extent.every), replace(first, every=extent.every)
     size = -(-steps // extent.every)  # records of a part
     with locked(path), Progress(asked.progress, extent.steps) as shown:
-        part = _found(path, first, extent, size)
+        steps = min(steps_to_a_record(first), extent.steps)
+        compared = piece(start, replace(asked, until=None, steps=steps, progress=False)) if steps else first
+        part = _found(path, first, compared, extent, size)
         folder = ZarrRun(path, first, extent.records, size)
         if part is None:
             folder.keep(first)
@@ -45,7 +47,7 @@ def streamed(
             count = min(length - done % length, extent.end - at)
             try:
                 after = piece(part, replace(asked, until=None, steps=count, progress=told))
-            except SimulationError as error:  # Ctrl-C: what there is continues later
+            except SimulationError as error:  # Ctrl-C: the same call continues from here
                 raise SimulationError(
                     f"{error} The checkpoint {path} has what came before: the same call goes on.", part
                 ) from None
@@ -81,8 +83,8 @@ def _summed(before: Trajectory, after: Trajectory) -> Trajectory:
     return replace(after, codes=codes, residual=residual)
 
 
-def _found(path: Path, first: Trajectory, extent: Extent, size: int) -> Trajectory | None:
-    """The last part that the folder has, if it is one of this run."""
+def _found(path: Path, first: Trajectory, compared: Trajectory, extent: Extent, size: int) -> Trajectory | None:
+    """The last part that the folder has, if it is one of this run, whose first record is that of `compared`."""
     found = begun(path, "checkpoint")
     if found is None or not (path / LAST).exists():
         return None
@@ -93,7 +95,9 @@ def _found(path: Path, first: Trajectory, extent: Extent, size: int) -> Trajecto
         record = first_record(path, part, size) if begun_before else part.records[:, :1]
     except (ValueError, OSError) as error:
         raise StartError(f"checkpoint: {path} is damaged: {error}.") from None
-    changed = differences(replace(part, begin=first.begin, records=record, time=first.time, _cache={}), first)
+    changed = differences(
+        replace(part, begin=first.begin, records=record, time=compared.time[: record.shape[1]], _cache={}), compared
+    )
     if not same:
         changed = ["checkpoint_every"]
     if changed:

@@ -22,8 +22,8 @@ MOST = 2**31
 """Lanes of a study."""
 
 EXPECTED = (
-    "Expected a grid vary={m: [1, 2, 3], x: [0, 0.1]}, a list of lanes vary=[{m: 1, x: 0}, {m: 2, x: 0.1}], or ranges with a "
-    "number of samples: vary={m: (1, 2), x: (0, 1)}, samples=1000."
+    "Expected a grid vary={m: [1, 2, 3], x: [0, 0.1]}, a list of lanes vary=[{m: 1, x: 0}, {m: 2, x: 0.1}], a table of "
+    "pandas with columns m and x, or ranges with a number of samples: vary={m: (1, 2), x: (0, 1)}, samples=1000."
 )
 
 
@@ -39,6 +39,8 @@ class Varied:
 
 def varied(vary: Any, samples: Any, sequence: Any, seed: Any) -> Varied:
     """The lanes that were asked for."""
+    if _is_frame(vary) and samples is None:
+        return _frame(vary)
     if samples is not None:
         return _sample(vary, samples, sequence, seed)
     if isinstance(vary, Mapping) and vary:
@@ -92,6 +94,21 @@ def _rows(vary: Sequence[Mapping[Any, Any]]) -> Varied:
             )
     by_name = [{name_of(key): value for key, value in row.items()} for row in vary]
     columns = [_values([row[name] for row in by_name], name) for name in names]
+    return Varied(names, without_repeats(np.stack(columns, axis=1)), None)
+
+
+def _is_frame(given: Any) -> bool:
+    """Whether it is a table of pandas, which need not be installed."""
+    return all(hasattr(given, name) for name in ("columns", "to_numpy", "iloc"))
+
+
+def _frame(vary: Any) -> Varied:
+    """A row is a lane, and a column has the name of what it is."""
+    names = _names(vary.columns)
+    _check_count(len(vary), "vary: a table")
+    if not len(names) or not len(vary):
+        raise StartError(f"vary: a table of {len(vary)} rows and {len(names)} columns. {EXPECTED}")
+    columns = [_values(vary.iloc[:, i].to_numpy(), name) for i, name in enumerate(names)]
     return Varied(names, without_repeats(np.stack(columns, axis=1)), None)
 
 

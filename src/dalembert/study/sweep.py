@@ -14,10 +14,12 @@ from ..discrete.system import DiscreteSystem
 from ..engine.machine import CPU
 from ..errors import DalembertError, MethodError, ModelError, SimulationError, StartError, told
 from ..methods.base import Method
+from ..methods.own_time import OwnTimeMethod
 from ..model.bodies.assembly import Assembly
 from ..model.coordinates import Parameter
 from ..model.system import System
 from ..numbers import reals, whole
+from ..run.events import Event
 from ..run.options import Options, step_size
 from ..run.progress import Progress
 from ..run.reductions import reductions
@@ -25,6 +27,7 @@ from ..run.replaced_file import locked
 from ..run.storage import can_be_saved, model_text, packed_method
 from ..run.trajectory import Trajectory
 from ..run.values import Array, Values
+from .chunk_size import Work, seconds
 from .lane_values import Varied, name_of, varied
 from .store import KIND, Layout, Store, checked_store, lanes_in
 from .study import Study
@@ -33,17 +36,6 @@ from .workers import cores, in_this_process, on_cluster
 
 FORMAT = 1
 """The version of the stores that are written."""
-
-LEAST_WORK, MOST_WORK = 20_000_000, 100_000_000
-"""Steps of all lanes of a chunk, times the coordinates: few that little is lost with one, enough that what it costs
-besides, some 7 ms of the processor, is little beside them where several lanes are computed at once."""
-
-PARTS = 64
-"""So many chunks a study has at least, if they are not too small."""
-
-MOST_LANES = 65_536
-MOST_NUMBERS = 2**23
-"""Numbers recorded in a chunk: 64 MB."""
 
 TRIED = 16
 """So many lanes are tried for one whose start is not refused."""
@@ -55,15 +47,16 @@ def sweep(
     record: Mapping[Any, str | Sequence[str]] | None = None, every: int | None = None, samples: int | None = None,
     sequence: str = "sobol", seed: int = 0, chunk: int | None = None, workers: int | None = None,
     scheduler: str | None = None, tolerance: float | None = None, max_iterations: int | None = None, device: str = CPU,
-    progress: bool | Callable[[int, int], None] | None = None,
+    events: Any = (), progress: bool | Callable[[int, int], None] | None = None,
 ) -> Study:  # fmt: skip
     """Compute a motion for every value of what varies, into a Zarr folder that xarray reads as one Dataset.
 
-    Whatever is killed at whatever moment, the same call goes on from there, and the store ends up the same, byte for byte.
+    If processes are killed at any moment, the same call continues, and the store is the same in the end, byte for byte.
     The same call with more values computes only those that are missing. A lane has the bits of the same run alone.
 
-    vary:       a grid {m: [1, 2, 3], x: [0, 0.1]} of parameters and starts; a list of lanes [{m: 1, x: 0}, ...]; or, with
-                `samples`, ranges {m: (1, 2), x: (0, 1)} from which so many points are drawn
+    vary:       a grid {m: [1, 2, 3], x: [0, 0.1]} of parameters and starts; a list of lanes [{m: 1, x: 0}, ...]; a table of
+                pandas with a column for each; or, with `samples`, ranges {m: (1, 2), x: (0, 1)} from which so many points
+                are drawn
     store:      the folder, "study.zarr"
     start, parameters: what is the same for all lanes; what varies replaces it
     record:     {x: "largest", "energy": "drift"}: numbers kept over all nodes, as in `simulate`; besides, the state at the end
@@ -73,11 +66,13 @@ def sweep(
     chunk:      lanes that are computed and written at once
     workers:    processes on this machine, by default one for each core; 0 computes in this process
     scheduler:  the address of a Dask scheduler, "tcp://...", or its file, "scheduler.json", instead of processes here
+    events:     refused: crossings belong to `simulate`, whose arrays in `start` and `parameters` make lanes
     progress:   True or False shows a bar with the remaining time or not; or a function called with (lanes done, lanes in all)
     Others:     as in `simulate`. Needs the extra `study`: pip install 'dalembert[study]'
     """
     stated = system.system if isinstance(system, Assembly) else system
     _check_system(stated, method)
+    _check_no_events(events)
     path, lanes = checked_store(store), varied(vary, samples, sequence, seed)
     where = _Where(scheduler, _workers(workers, scheduler, device))
     fixed = {
@@ -85,7 +80,8 @@ def sweep(
         "device": device, "record": record, "start": _fixed(start, lanes.names, "start"),
         "parameters": _fixed(parameters, lanes.names, "parameters"),
     }  # fmt: skip
-    job, layout, provenance = _prepared(fixed, lanes, Options(step_size(h), until, steps, every, device=device), chunk)
+    asked = Options(step_size(h), until, steps, every, device=device)
+    job, layout, provenance = _prepared(fixed, lanes, asked, chunk, max(where.workers, 1))
     with locked(path):
         opened = Store.opened(path, lanes, layout, provenance)
         _compute(opened, job, lanes, where, progress)
@@ -93,7 +89,7 @@ def sweep(
 
 
 def _prepared(
-    fixed: dict[str, Any], lanes: Varied, asked: Options, chunk: Any
+    fixed: dict[str, Any], lanes: Varied, asked: Options, chunk: Any, processes: int
 ) -> tuple[Job, Layout, dict[str, Any]]:  # fmt: skip
     """What is computed, what a store has room for, and its provenance, from the start of one lane."""
     recorded = asked.every is not None
@@ -103,9 +99,9 @@ def _prepared(
     every = extent.every if recorded else max(extent.steps, 1)
     job = Job({**fixed, "steps": extent.steps, "every": every}, lanes.names, recorded)
     records = extent.records if recorded else 2
-    size = _chunk(
-        chunk, len(lanes.table), extent.steps * len(tried.system.coordinates), records * tried.records.shape[2]
-    )
+    kept = reductions(fixed["record"], fixed["system"], fixed["method"])
+    lane = max(extent.steps, 1) * seconds(tried, kept)
+    size = Work(len(lanes.table), lane, records * tried.records.shape[2]).chunk(chunk, processes)
     times = _times(tried, every, records) if recorded else None
     layout = Layout(len(lanes.table), size, lanes.names, _example(tried, recorded, records), times)
     layout.check_names()
@@ -126,14 +122,25 @@ def _check_system(system: Any, method: Any) -> None:
         advice = f"; of a reduced system give its .{own}, with starts in its own variables" if own else ""
         raise MethodError(f"sweep: got {told(system)}. Expected a System or a DiscreteSystem{advice}.")
     if isinstance(method, Method) and not can_be_saved(method):
+        alone = isinstance(method, OwnTimeMethod)
+        how = "one after the other" if alone else "together: arrays in start and parameters"
         raise MethodError(
             f"sweep: a store cannot hold {method!r}, a method of your own or one with expressions, so it could not be told "
-            f"that a study is continued with the same method. Compute its lanes with simulate: arrays in start and parameters."
+            f"that a study is continued with the same method. Compute its motions with simulate, {how}."
         )
     try:
         model_text(system)
     except ModelError as error:
         raise ModelError(f"sweep: a store cannot hold this system: {error}") from None
+
+
+def _check_no_events(events: Any) -> None:
+    if isinstance(events, Event) or len(events):
+        raise MethodError(
+            "sweep: a store has no room for crossings, whose number is not known before. Compute the lanes with simulate, "
+            "arrays in start and parameters: run = simulate(..., start={x: numpy.linspace(0, 1, 1000), ...}, events=...), and "
+            "save each such run: run.save('part1.nc')."
+        )
 
 
 def _fixed(given: Any, names: Sequence[str], role: str) -> dict[Any, Any]:
@@ -182,16 +189,6 @@ def _times(run: Trajectory, every: int, records: int) -> Array:
     """The times of records, as a run computes them."""
     times: Array = run.t0 + run.h * (every * np.arange(records))
     return times
-
-
-def _chunk(given: Any, lanes: int, work: int, numbers: int) -> int:
-    """How many lanes a chunk has; a number that follows from the call alone."""
-    if given is not None:
-        expected = "give the number of lanes that are computed and written at once, a whole number from 1"
-        return whole(given, "chunk", MethodError, least=1, expected=expected)
-    least, most = -(-LEAST_WORK // max(work, 1)), max(1, MOST_WORK // max(work, 1))
-    fitting = max(1, min(most, MOST_LANES, MOST_NUMBERS // max(numbers, 1)))
-    return min(max(-(-lanes // PARTS), least), fitting)
 
 
 def _workers(given: Any, scheduler: Any, device: str) -> int:

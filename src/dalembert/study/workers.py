@@ -12,6 +12,7 @@ import os
 import subprocess
 import sys
 import tempfile
+import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import wait
@@ -176,16 +177,16 @@ def _client(distributed: Any, scheduler: str | None) -> Iterator[Any]:
     loggers = [logging.getLogger(f"distributed{part}") for part in ("", ".client", ".scheduler", ".core", ".batched")]
     levels = [logger.level for logger in loggers]
     for logger in loggers:
-        logger.setLevel(logging.CRITICAL)  # what is lost is said in a sentence
+        logger.setLevel(logging.CRITICAL)  # losses are reported in one sentence, not in its log
     cluster = None
     try:
         if scheduler is None:
             cluster = distributed.LocalCluster(
-                n_workers=0, processes=False, dashboard_address=None, protocol="tcp://", host="127.0.0.1"
+                n_workers=0, processes=False, dashboard_address="127.0.0.1:0", protocol="tcp://", host="127.0.0.1"
             )
             given: dict[str, Any] = {"address": cluster}
         else:
-            given = {"scheduler_file": scheduler} if scheduler.endswith(".json") else {"address": scheduler}
+            given = {"scheduler_file": _file(scheduler)} if scheduler.endswith(".json") else {"address": scheduler}
         try:
             client = distributed.Client(**given, timeout=CONNECT, set_as_default=False)
         except (OSError, TimeoutError, ValueError) as error:
@@ -202,6 +203,20 @@ def _client(distributed: Any, scheduler: str | None) -> Iterator[Any]:
             cluster.close(timeout=5)
         for logger, level in zip(loggers, levels, strict=True):
             logger.setLevel(level)
+
+
+def _file(scheduler: str) -> str:
+    """The file of a scheduler, which may be starting."""
+    end = time.monotonic() + CONNECT
+    while not os.path.isfile(scheduler):
+        if time.monotonic() > end:
+            raise StartError(
+                f"scheduler: there is no file {os.path.abspath(scheduler)} after {CONNECT:g} s. Start a scheduler that writes "
+                f"it, `dask scheduler --scheduler-file {scheduler}`, and workers with `dask worker --scheduler-file "
+                f"{scheduler}`; or leave scheduler= out to compute here."
+            )
+        time.sleep(0.05)
+    return scheduler
 
 
 def _wait_for_workers(client: Any, scheduler: str) -> None:

@@ -139,7 +139,7 @@ def _checked_methods(system: Any, methods: Any) -> list[Method]:
         if not isinstance(method, Method):
             raise MethodError(f"convergence: {method!r} is not a method. Write methods=[Midpoint(), ...].")
         if method.adaptive:
-            raise MethodError(f"convergence: {method!r} is adaptive: h is only the spacing of its output.")
+            raise MethodError(f"convergence: {method!r} {method.steps_told}: h is not their length.")
         check_method(system, method)
     if not listed:
         raise MethodError("convergence: no methods were given. Write methods=[Midpoint(), ...].")

@@ -15,13 +15,13 @@ from ...errors import StartError, told
 from ...model.bodies.assembly import system_of
 from ...model.coordinates import Coordinate
 from ...model.heat import mechanical
-from ...model.scales import system_scales
+from ...model.scales import scales_at
 from ...model.system import System
 from ...numbers import reals
 from ...numbers import whole as count
 from ...rigour.enclosure import Enclosure
 from ...rigour.interval import Interval, digits
-from ...rigour.isolation import Found, Problem, Root, balance, isolate, newton
+from ...rigour.isolation import Found, Problem, Root, isolate, newton, rank_beside
 from ...run.values import Array, Values, exact_values, parameter_values
 from ...symbolic import jacobian, substitute
 from ...theory.small_motions.linearised import linearise, refuse_time
@@ -251,7 +251,7 @@ def _is_turn(ends: tuple[float, float]) -> bool:
 def _is_periodic(r: Rest, q: Coordinate, ends: Box) -> bool:
     """Whether the equations have the period 2 pi in a coordinate; by value at sample points, up to rounding."""
     names = [*(c.name for c in r.system.coordinates), *r.unknown]
-    scales, usual = system_scales(r.system), np.array([0.3, 1.7])
+    scales, usual = scales_at(r.system, r.values), np.array([0.3, 1.7])
     places = np.array([*(ends.get(c, scales[c.name] * usual) for c in r.system.coordinates), *[usual] * len(r.unknown)])
     points = np.random.default_rng(1).uniform(places[:, 0], places[:, 1], (12, len(names)))
     boxes = [Interval(np.concatenate([c, c]), np.concatenate([c, c])) for c in points.T]
@@ -379,7 +379,7 @@ def _region(
         why = "an expression has no bounded value there" if small else "no equilibrium was found there, raise attempts="
         return Region(box, None, 0, f"{why}; none could be excluded")
     x = points[near][0]
-    missing = problem.n + problem.m - _rank_beside(problem.at(x[None])[1][0], slopes)
+    missing = problem.n + problem.m - rank_beside(problem.at(x[None])[1][0], slopes)
     if missing and not small:
         reason = f"the equilibria there are not isolated; they form a family of dimension {missing}"
     elif missing:
@@ -387,14 +387,6 @@ def _region(
     else:
         reason = "there is an equilibrium, but it could not be proved to be the only one; raise attempts="
     return Region(box, dict(zip(sought, x[:n].tolist(), strict=True)), missing, reason)
-
-
-def _rank_beside(J: Array, others: Array) -> int:
-    """The rank of a Jacobian; an entry counts as zero if it is small relative to its usual size and no other is large."""
-    typical = np.vstack([np.nan_to_num(np.abs(others), nan=0.0, posinf=0.0), np.abs(J)[None]])
-    rows, columns = balance(np.median(typical, axis=0)[None] + np.abs(J)[None])
-    sizes = np.linalg.svd(J * rows[0][:, None] * columns[0], compute_uv=False)
-    return int((sizes > 1e-6).sum())
 
 
 __all__ = ["Equilibria", "Equilibrium", "NormalModes", "Region", "equilibria", "normal_modes"]

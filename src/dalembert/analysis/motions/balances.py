@@ -13,10 +13,12 @@ from itertools import pairwise
 
 import numpy as np
 
+from ...discrete.state_layout import velocity_columns
 from ...display import Part, Shown, Table
 from ...engine.machine import PointMap
 from ...errors import ModelError
 from ...methods.base import Method
+from ...model.space import differences
 from ...model.system import System
 from ...run.trajectory import Trajectory
 from ...run.values import Array
@@ -196,11 +198,16 @@ def _own_sums(run: Trajectory) -> tuple[tuple[str, ...], Array]:
 
 def _guesses(run: Trajectory, step: StepMap) -> Array:
     """First guesses of the unknowns: rates between the records where they belong to a coordinate or an entropy, else 0."""
-    known = [s.name for s in (*run.system.coordinates, *run.system.entropies)]
-    rates = np.diff(run.columns_named(known), axis=1) / (run.h * run.every)
-    found = [step.layout.find(name) for name in step.sought]
-    owners = ["" if place is None or place[0].role not in ("velocity", "rate") else place[0].owner for place in found]
-    columns = [rates[..., known.index(o)] if o in known else np.zeros(rates.shape[:2]) for o in owners]
+    q, entropies = run.system.coordinates, [S.name for S in run.system.entropies]
+    places, heat = run.table("position"), run.table("entropy")
+    changes = [differences(q, places[:, :-1], places[:, 1:]), np.diff(heat, axis=1)]
+    rates = np.concatenate(changes, axis=-1) / (run.h * run.every)
+    found = velocity_columns(step.layout, q, step.sought)
+    for k, name in enumerate(step.sought):
+        place = step.layout.find(name)
+        if place is not None and place[0].role == "rate" and place[0].owner in entropies:
+            found[k] = len(q) + entropies.index(place[0].owner)
+    columns = [np.zeros(rates.shape[:2]) if i is None else rates[..., i] for i in found]
     return np.stack(columns, axis=-1) if columns else np.zeros((*rates.shape[:2], 0))
 
 

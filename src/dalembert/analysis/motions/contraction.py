@@ -22,6 +22,7 @@ from ...run.trajectory import Trajectory
 from ...run.values import Array
 from ...symbolic import gradient, jacobian
 from ...theory.motion import state_maps as maps
+from ...waist.layout import Groups
 from .tangents import check_steps, interval_tangents
 
 
@@ -60,10 +61,15 @@ class Contraction(Shown):
 
     @property
     def defect(self) -> Array:
-        """Distance of the form at the end, pulled back, from that at the beginning: zero for a symplectic step."""
+        """Distance of the form at the end, pulled back, from that at the beginning: zero for a symplectic step.
+
+        Entries are those of changes dq, dp, dS in `phase_scales`, of which dq ^ dp has the entry one, so that no unit matters.
+        """
         grown = np.zeros_like(self.form)
         grown[..., : self._n, : self._n] = self._forms[..., :-1, :, :]
-        defect: Array = np.abs(self.form - grown).max(axis=(-2, -1))
+        lanes = self.tangent.reshape(-1, *self.tangent.shape[-3:])
+        units = phase_scales(lanes, phase_groups(self.run), self.run).reshape(*self.tangent.shape[:-3], 1, -1)
+        defect: Array = np.abs((self.form - grown) * units[..., :, None] * units[..., None, :]).max(axis=(-2, -1))
         return defect
 
     @property
@@ -119,6 +125,48 @@ def phase_tangents(run: Trajectory, role: str) -> Array:
         chart = _legendre(run, system)
         found = chart[:, 1:] @ found @ np.linalg.inv(chart[:, :-1])
     return found
+
+
+def phase_groups(run: Trajectory) -> Groups:
+    """The columns of positions, momenta and entropies in the derivatives of a run."""
+    space = run.system.space
+    return Groups(position=placed(space.coordinates), momentum=space.coordinates, entropy=space.entropies)
+
+
+def phase_scales(tangents: Array, parts: Groups, run: Trajectory) -> Array:
+    """For each lane the numbers in which changes of q, p, S are measured: sqrt(dq/dp), its reciprocal, and that of S.
+
+    dq/dp is where dq'/dp and dp'/dq have the same size, so that it has the unit of q/p: with others units of the system
+    all scaled coordinates and momenta change by one common factor. Where one of them is zero, as for a free particle, dq/dp
+    is that of the whole motion. An entropy is scaled so that it changes the others as much as these change it. A momentum
+    without a position is measured by its own size.
+    """
+    q, p, S = (np.arange(tangents.shape[-1])[parts.columns(name)] for name in ("position", "momentum", "entropy"))
+    coordinates = run.system.coordinates
+    paired = np.isin([c.name for c in coordinates], [c.name for c in placed(coordinates)])
+    alone, p = p[~paired], p[paired]
+    count, size = tangents.shape[1], np.nan_to_num(np.abs(tangents))
+    scales = np.ones((len(tangents), tangents.shape[-1]))
+    first, second = (size[:, :, a, b].mean(axis=1) for a, b in ((q, p), (p, q)))
+    ratio = _ratio(first, second, count)
+    scales[:, q], scales[:, p] = ratio**0.5, ratio**-0.5
+    size = size * scales[:, None, None, :] / scales[:, None, :, None]
+    moving = np.concatenate([q, p])
+    for k in S:
+        given, taken = (size[:, :, a, b].max(axis=-1).mean(axis=1) for a, b in ((k, moving), (moving, k)))
+        scales[:, k] = _ratio(given, taken, count)
+    sizes = np.abs(run.table("momentum")[..., ~paired]).max(axis=1)
+    scales[:, alone] = np.where(sizes > 0, sizes, 1.0)
+    return scales
+
+
+def _ratio(first: Array, second: Array, count: int) -> Array:
+    """sqrt(first/second), at most `count` times the first, at least one over `count` times the second; 1 if both are 0."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        least = np.where(second > 0, 1 / (count * second), np.where(first > 0, 0.0, 1.0))
+        most = np.where(first > 0, count * first, np.where(second > 0, np.inf, 1.0))
+        known: Array = np.where((first > 0) & (second > 0), np.sqrt(first / second), np.where(first > 0, most, least))
+    return np.clip(known, np.minimum(least, most), most)
 
 
 def _legendre(run: Trajectory, system: System) -> Array:

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 import numpy as np
+import sympy
 
 from ...discrete import equations as discrete
 from ...discrete.system import DiscreteSystem
@@ -65,6 +69,22 @@ def term_sizes(run: Trajectory, expression: Fast) -> tuple[Array, Array]:
     varying, constant = ([x for x in terms if bool(free_names([x]) & moving) is varies] for varies in (True, False))
     sizes = [np.atleast_2d(run.quantity(magnitude(sum(part, start=fast(0))))) for part in (varying, constant)]
     return sizes[0], sizes[1]
+
+
+def velocity_rounding(run: Trajectory, covector: Sequence[Any]) -> Array:
+    """The rounding error of a sum of velocities at each record, one row for each lane.
+
+    With the inertia m_i = d2L/dv_i^2 the speed u of the whole motion, u^2 = sum m_i v_i^2, is rounded to u / sqrt(m_i) in
+    v_i, however small v_i is: velocities follow from the momenta of all.
+    """
+    assert isinstance(run.system, System)
+    v = [fast(q.dot) for q in run.system.coordinates]
+    inertia = [magnitude(fast(run.system.lagrangian).diff(a).diff(a)) for a in v]
+    heavy = [m ** fast(sympy.Rational(1, 2)) for m in inertia]
+    speed = sum((m * a**2 for m, a in zip(inertia, v, strict=True)), start=fast(0)) ** fast(sympy.Rational(1, 2))
+    shares = [magnitude(fast(w)) * speed / m for w, m in zip(covector, heavy, strict=True) if m != 0 and w != 0]
+    found: Array = WALK * EPSILON * np.atleast_2d(run.quantity(sum(shares, start=fast(0))))
+    return found
 
 
 def entropy_size(run: Trajectory, system: System) -> Array:

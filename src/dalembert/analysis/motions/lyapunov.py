@@ -19,8 +19,7 @@ from ...model.tangent_space import placed
 from ...numbers import whole
 from ...run.trajectory import Trajectory
 from ...run.values import Array
-from ...waist.layout import Groups
-from .contraction import check_phase_space, phase_tangents
+from .contraction import check_phase_space, phase_groups, phase_scales, phase_tangents
 
 INTERVALS = 1 << 14
 """Intervals differentiated in one call: a tangent takes as many numbers as the square of the state."""
@@ -55,6 +54,13 @@ class Lyapunov(Shown):
         """The exponents as estimated up to each record after the first, to see whether they have converged."""
         ends = np.arange(1, self.growth.shape[-2] + 1) * self._interval
         return self._sorted(np.cumsum(self.growth, axis=-2) / ends[:, None])
+
+    def up_to(self, count: int) -> Lyapunov:
+        """The exponents after so many intervals between records, with their errors as they were estimated then."""
+        expected = f"give a number of intervals between records, from {2 * self.blocks} to {self.growth.shape[-2]}"
+        if not 2 * self.blocks <= whole(count, "up_to", ModelError, expected=expected) <= self.growth.shape[-2]:
+            raise ModelError(f"up_to: {count}: {expected}.")
+        return replace(self, growth=self.growth[..., :count, :])
 
     @property
     def error(self) -> Array:
@@ -135,13 +141,12 @@ def lyapunov(run: Trajectory, *, blocks: int = 10) -> Lyapunov:
 
 def _growth(run: Trajectory) -> Array:
     """Logarithms of the diagonals of R over every interval: (lanes, intervals, directions)."""
-    basis, scales, found, space = np.zeros(0), np.zeros(0), [], run.system.space
-    parts = Groups(position=placed(space.coordinates), momentum=space.coordinates, entropy=space.entropies)
+    basis, scales, found, parts = np.zeros(0), np.zeros(0), [], phase_groups(run)
     for part in _stretches(run):
         tangents = phase_tangents(part, "lyapunov")
         size = tangents.shape[-1]
         if not len(scales):
-            scales = _scales(tangents, parts, part)
+            scales = phase_scales(tangents, parts, part)
             q, p, S = (list(range(size))[parts.columns(name)] for name in ("position", "momentum", "entropy"))
             order = [*q, *reversed(p), *S]
             basis = np.broadcast_to(np.eye(size)[:, order], (len(tangents), size, size))
@@ -161,27 +166,6 @@ def _stretches(run: Trajectory) -> Iterator[Trajectory]:
     for at in range(0, len(run.time) - 1, size):
         kept = slice(at, at + size + 1)
         yield replace(run, records=run.records[:, kept], time=run.time[kept], _cache={})
-
-
-def _scales(tangents: Array, parts: Groups, run: Trajectory) -> Array:
-    """For each lane the numbers in which changes of q, p, S are measured: sqrt(dq/dp) and its reciprocal.
-
-    dq/dp is where dq'/dp and dp'/dq have the same size, so that it has the unit of q/p: with others units of the system
-    all scaled coordinates and momenta change by one common factor, which no exponent sees. A momentum without a position is
-    measured by its own size.
-    """
-    q, p = (np.arange(tangents.shape[-1])[parts.columns(name)] for name in ("position", "momentum"))
-    coordinates = run.system.coordinates
-    paired = np.isin([c.name for c in coordinates], [c.name for c in placed(coordinates)])
-    alone, p = p[~paired], p[paired]
-    first, second = (np.abs(tangents[:, :, a, b]).mean(axis=1) for a, b in ((q, p), (p, q)))
-    known = (first > 0) & (second > 0)
-    scales = np.ones((len(tangents), tangents.shape[-1]))
-    root = np.where(known, first, 1.0) ** 0.25 / np.where(known, second, 1.0) ** 0.25
-    scales[:, q], scales[:, p] = root, 1 / root
-    sizes = np.abs(run.table("momentum")[..., ~paired]).max(axis=1)
-    scales[:, alone] = np.where(sizes > 0, sizes, 1.0)
-    return scales
 
 
 def _check_distinguishable(tangents: Array, run: Trajectory) -> None:

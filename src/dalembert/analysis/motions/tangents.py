@@ -95,8 +95,8 @@ def check_steps(run: Trajectory, role: str, *, acting: bool = False) -> None:
         raise ModelError(f"{role}: got {told(run)}. Expected a run: {role}(simulate(system, method, ...)).")
     if run.method is not None and run.method.adaptive:
         raise MethodError(
-            f"{role}: {run.method!r} is adaptive and has no step to differentiate. Use a method with a fixed step, such "
-            f"as DormandPrince8()."
+            f"{role}: {run.method!r} {run.method.steps_told}, and only steps of one length in t are differentiated. Use a "
+            f"method with a fixed step, such as DormandPrince8()."
         )
     if run.changes and not acting:
         raise MethodError(

@@ -1,4 +1,7 @@
 // The camera: in the plane straight from above, in space around a middle point.
+//
+// It computes in lengths of the picture, whose middle is 0 and half of whose height is 1, so that the unit of the system does
+// not matter: WebGL has numbers of 32 bits.
 
 class Camera {
   constructor(spatial, middle, reach) {
@@ -10,8 +13,9 @@ class Camera {
   // What the picture is about: its middle and half its height; the user moves and magnifies from there.
   aim(middle, reach) { this.target = middle.slice(); this.size = reach; }
   reset() { Object.assign(this, this.angles, {factor: 1, shift: [0, 0, 0]}); }
-  get reach() { return this.size * this.factor; }
-  get middle() { return add(this.target, times(this.size, this.shift)); }
+  get reach() { return this.factor; }
+  get middle() { return this.shift; }
+  inside(p) { return times(1 / this.size, sub(p, this.target)); }
 
   back() {
     if (!this.spatial) return [0, 0, 1];
@@ -49,8 +53,8 @@ class Camera {
     return m;
   }
 
-  onto(p, left, width, height) {
-    const m = this.matrix(width / height), q = [0, 1, 2, 3].map(i => m[i] * p[0] + m[4 + i] * p[1] + m[8 + i] * p[2] + m[12 + i]);
+  onto(place, left, width, height) {
+    const p = this.inside(place), m = this.matrix(width / height), q = [0, 1, 2, 3].map(i => m[i] * p[0] + m[4 + i] * p[1] + m[8 + i] * p[2] + m[12 + i]);
     return [left + (q[0] / q[3] + 1) / 2 * width, (1 - q[1] / q[3]) / 2 * height];
   }
   pixels(r, height) { return r * height / (2 * this.reach); }
@@ -62,7 +66,7 @@ class Camera {
   }
   pan(dx, dy, height) {
     const [x, y] = this.axes(), k = 2 * this.reach / height;
-    this.shift = add(this.shift, times(1 / this.size, add(times(-dx * k, x), times(dy * k, y))));
+    this.shift = add(this.shift, add(times(-dx * k, x), times(dy * k, y)));
   }
   zoom(factor) { this.factor = Math.min(Math.max(this.factor * factor, 0.01), 100); }
 }

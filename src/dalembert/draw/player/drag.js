@@ -25,13 +25,13 @@ class Grip {
 
   placeOf(item, asked) { return valuesOf(item, this.startOf(asked)).slice(0, 3); }
 
-  // How the place of an item moves with each coordinate that has a slider.
+  // How the place of an item moves with each coordinate that has a slider, by lengths of the slider.
   slopes(item, asked) {
-    const free = this.player.data.live.sliders.filter(s => s.kind === "q").map(s => s.index), at = this.placeOf(item, asked);
-    return free.map(index => {
-      const q = [...asked.q], step = 1e-6 * Math.max(1, Math.abs(q[index]));
-      q[index] += step;
-      return {index, slope: times(1 / step, sub(this.placeOf(item, {...asked, q}), at))};
+    const free = this.player.data.live.sliders.filter(s => s.kind === "q"), at = this.placeOf(item, asked);
+    return free.map(({index, low, high}) => {
+      const q = [...asked.q], length = high - low;
+      q[index] += 1e-6 * length;
+      return {index, length, slope: times(1e6, sub(this.placeOf(item, {...asked, q}), at))};
     });
   }
 
@@ -45,7 +45,7 @@ class Grip {
       if (!["Point", "Disc", "Wheel", "Box", "Sphere", "Blade"].includes(item.kind)) continue;
       const at = valuesOf(item, p.reader.at(p.runs[0], p.runs[0].lanes[0], p.now)).slice(0, 3), [u, v] = p.camera.onto(at, 0, width, height);
       const d = Math.hypot(u - x, v - y);
-      if (d < best && this.slopes(item, asked).some(s => size(s.slope) > 1e-9)) { best = d; this.item = item; }
+      if (d < best && this.slopes(item, asked).some(s => size(s.slope) > 1e-6 * p.measures.reach)) { best = d; this.item = item; }
     }
     if (!this.item) return false;
     p.setPlaying(false);
@@ -56,12 +56,12 @@ class Grip {
 
   // Move it by pixels in the plane of the picture: damped least squares for the coordinates (K. Levenberg, 1944).
   move(dx, dy) {
-    const p = this.player, k = 2 * p.camera.half(p.view.clientWidth / p.view.clientHeight) / p.view.clientHeight, [x, y] = p.camera.axes();
+    const p = this.player, k = 2 * p.camera.size * p.camera.half(p.view.clientWidth / p.view.clientHeight) / p.view.clientHeight, [x, y] = p.camera.axes();
     this.goal = add(this.goal, add(times(dx * k, x), times(-dy * k, y)));
     for (let i = 0; i < 12; i++) {
       const lacking = sub(this.goal, this.placeOf(this.item, p.asked)), columns = this.slopes(this.item, p.asked);
       const along = damped(columns.map(c => c.slope), lacking);
-      for (const c of columns) p.asked.q[c.index] += dot(c.slope, along);
+      for (const c of columns) p.asked.q[c.index] += c.length * dot(c.slope, along);
     }
     p.showAsked();
     p.recompute();

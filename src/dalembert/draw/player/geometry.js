@@ -22,7 +22,9 @@ function across(d) {
 }
 
 class Batch {
-  constructor() { this.lift = 0; this.lists = {}; for (const m of MESHES) this.lists[m] = {data: new Float32Array(STRIDE * 64), n: 0}; }
+  constructor() { this.lift = 0; this.aim([0, 0, 0], 1); this.lists = {}; for (const m of MESHES) this.lists[m] = {data: new Float32Array(STRIDE * 64), n: 0}; }
+  // Instances are in lengths of the picture, as the camera is.
+  aim(middle, size) { this.middle = middle; this.scale = 1 / size; }
   clear() { for (const m of MESHES) this.lists[m].n = 0; }
   get count() { return MESHES.reduce((sum, m) => sum + this.lists[m].n, 0); }
   put(mesh, x, y, z, at, colour, alpha) {
@@ -32,9 +34,9 @@ class Batch {
       larger.set(list.data);
       list.data = larger;
     }
-    const d = list.data, j = list.n * STRIDE;
-    for (let i = 0; i < 3; i++) { d[j + i] = x[i]; d[j + 3 + i] = y[i]; d[j + 6 + i] = z[i]; d[j + 9 + i] = at[i]; }
-    d[j + 11] += this.lift;
+    const d = list.data, j = list.n * STRIDE, s = this.scale, m = this.middle;
+    for (let i = 0; i < 3; i++) { d[j + i] = s * x[i]; d[j + 3 + i] = s * y[i]; d[j + 6 + i] = s * z[i]; d[j + 9 + i] = s * (at[i] - m[i]); }
+    d[j + 11] += s * this.lift;
     d[j + 12] = colour[0]; d[j + 13] = colour[1]; d[j + 14] = colour[2]; d[j + 15] = alpha;
     list.n++;
   }
@@ -148,7 +150,8 @@ class Builder {
   Sphere(item, v, k) {
     const [at, r, x, y, z] = turned(v);
     this.ball(at, r, this.colour(item, k), 1, "globe");
-    if (this.m.spatial) for (const [a, b] of [[x, y], [y, z], [z, x]]) this.lines(this.circle(at, 1.004 * r, a, b), 0.3, this.theme.mark);
+    const thin = Math.min(0.3, 0.04 * r / this.m.unit);
+    if (this.m.spatial) for (const [a, b] of [[x, y], [y, z], [z, x]]) this.lines(this.circle(at, 1.004 * r, a, b), thin, this.theme.mark);
     else this.line(add(at, [0, 0, r]), add(add(at, times(0.9 * r, x)), [0, 0, r]), 0.35, this.theme.mark);
   }
 
@@ -206,8 +209,17 @@ class Builder {
     this.block(add(a, times(0.5, d)), [d, times(w, x), times(deep, y)], warmColour(part), this.m.spatial ? 0.55 : 0.8);
   }
 
+  arrow(item, v) { return times((this.m.scales[item.vector] || 0) * this.m.reach, v.slice(3, 6)); }
+
+  // Where a label stands: at the middle of a rod, at the tip of an arrow.
+  labelPlace(item, v) {
+    const at = v.slice(0, 3);
+    if (item.kind === "Rod" || item.kind === "Spring") return times(0.5, add(at, v.slice(3, 6)));
+    return item.kind === "Vector" ? add(at, this.arrow(item, v)) : at;
+  }
+
   Vector(item, v) {
-    const at = v.slice(0, 3), d = times((this.m.scales[item.vector] || 0) * this.m.reach, v.slice(3, 6)), length = size(d);
+    const at = v.slice(0, 3), d = this.arrow(item, v), length = size(d);
     if (!(length > 1.5 * this.m.unit)) return;  // a head without a shaft tells no direction
     const colour = this.colour(item, 0, rgb(this.theme.palette[{velocity: 2, force: 1, reaction: 3}[item.vector] || 0]));
     const head = Math.min(4.5 * this.m.unit, 0.6 * length), along = times(1 / length, d), [x, y] = across(along);

@@ -69,3 +69,10 @@ function short(v) {
   const size = Math.abs(v);
   return size >= 1e4 || size < 1e-2 ? v.toExponential(1) : String(+v.toPrecision(3));
 }
+// A time, with as many digits as tell apart a two-hundredth of the whole.
+function clockText(t, a, b) {
+  const largest = Math.max(Math.abs(a), Math.abs(b)), step = (b - a) / 200;
+  if (!(step > 0) || (t === 0 && largest < 0.1)) return short(t);
+  if (largest >= 0.1 && largest < 1e5) return t.toFixed(Math.min(Math.max(Math.ceil(-Math.log10(step)), 0), 20));
+  return t.toExponential(Math.min(Math.ceil(Math.log10(largest / step)), 20));
+}

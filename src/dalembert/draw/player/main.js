@@ -1,9 +1,9 @@
 // The player: a picture that moves, its controls, graphs, and the motion computed anew where sliders are moved.
 
 const DARK = {rod: rgb("#aab4c0"), spring: rgb("#c9a227"), edge: rgb("#e8edf2"), mark: rgb("#10151b"), ground: rgb("#7d8894"),
-              ink: "#e8edf2", faint: "#aab4c0", grid: "#3a444f", palette: BRIGHT};
+              ink: "#e8edf2", paper: "#1c232b", faint: "#aab4c0", grid: "#3a444f", palette: BRIGHT};
 const LIGHT = {rod: rgb("#5b6570"), spring: rgb("#8a6d00"), edge: rgb("#2b323a"), mark: rgb("#ffffff"), ground: rgb("#6f7a86"),
-               ink: "#1c2229", faint: "#58626d", grid: "#d4dae0", palette: PALETTE};
+               ink: "#1c2229", paper: "#f3f5f7", faint: "#58626d", grid: "#d4dae0", palette: PALETTE};
 
 function element(kind, attributes = {}, ...inside) {
   const made = document.createElement(kind);
@@ -67,9 +67,7 @@ class Player {
       oninput: () => { const [a, b] = this.span; this.now = a + (b - a) * this.scrub.value / 1000; this.setPlaying(false); this.refresh(); }});
     this.clock = element("output", {class: "clock"}, "");
     this.speed = element("select", {"aria-label": w("speed")},
-      ...[0.1, 0.25, 0.5, 1, 2, 5, 10, 50].map(s => element("option", {value: s, selected: s === this.data.speed}, `${s}×`)));
-    if (![...this.speed.options].some(o => o.selected && +o.value === this.data.speed))
-      this.speed.append(element("option", {value: this.data.speed, selected: true}, `${short(this.data.speed)}×`));
+      ...[0.1, 0.25, 0.5, 1, 2, 5, 10, 50].map(s => element("option", {value: s, selected: s === 1}, `${s}×`)));
     this.trails = element("input", {type: "checkbox", checked: true, onchange: () => this.refresh()});
     this.ghosts = element("input", {type: "checkbox", checked: true, onchange: () => this.refresh()});
     this.follow = element("input", {type: "checkbox", onchange: () => { this.camera.reset(); this.refresh(); }});
@@ -151,7 +149,7 @@ class Player {
     this.before = t;
     if (this.playing) {
       const [a, b] = this.span;
-      this.now += passed * +this.speed.value;
+      this.now += passed * this.data.speed * this.speed.value;
       if (this.now > b) this.now = a;
       this.refresh();
     }
@@ -161,7 +159,7 @@ class Player {
   refresh() {
     const [a, b] = this.span;
     this.scrub.value = b > a ? Math.round(1000 * (this.now - a) / (b - a)) : 0;
-    this.clock.textContent = `t = ${this.now.toFixed(2)}`;
+    this.clock.textContent = `t = ${clockText(this.now, a, b)}`;
     this.scrub.setAttribute("aria-valuetext", this.clock.textContent);
     this.paint();
     this.graph.draw(this.runs, this.chosen, this.now, this.theme);
@@ -182,11 +180,12 @@ class Player {
     const ratio = this.resize(), parts = this.runs.length, width = Math.floor(this.canvas.width / parts);
     const c = this.overlay.getContext("2d");
     c.clearRect(0, 0, this.overlay.width, this.overlay.height);
-    c.font = `${12 * ratio}px system-ui, sans-serif`;
+    c.font = `${14 * ratio}px system-ui, sans-serif`;
     this.painter.begin();
     this.runs.forEach((run, r) => {
       const batch = this.batch || (this.batch = new Batch()), measures = this.aim(run);
       batch.clear();
+      batch.aim(measures.middle, measures.reach);
       this.fill(batch, run, r, c, width, ratio, measures);
       this.painter.paint(batch, this.camera, r * width, width);
       if (parts > 1) {
@@ -211,9 +210,12 @@ class Player {
         builder.lift = this.data.spatial ? 0 : Math.min(6 * measures.unit, 2 * measures.reach / items.length) * (k + 1);
         builder.draw(item, v, item.colourIndex);
         if (item.label && l === 0) {
-          const at = item.kind === "Rod" || item.kind === "Spring" ? times(0.5, add(v.slice(0, 3), v.slice(3, 6))) : v.slice(0, 3);
-          const [x, y] = this.camera.onto(at, r * width, width, this.canvas.height);
+          const [x, y] = this.camera.onto(builder.labelPlace(item, v), r * width, width, this.canvas.height);
+          c.strokeStyle = this.theme.paper;
           c.fillStyle = this.theme.ink;
+          c.lineWidth = 4 * ratio;
+          c.lineJoin = "round";
+          c.strokeText(item.label, x + 9 * ratio, y - 9 * ratio);
           c.fillText(item.label, x + 9 * ratio, y - 9 * ratio);
         }
       });
@@ -331,7 +333,7 @@ class Player {
       starts[i].querySelector("output").textContent = short(this.asked[s.kind][s.index]);
     });
     const steps = [slider("h", 0, {value: t.h, low: t.h / 10, high: t.h * 10}, x => { this.asked.h = x; }),
-                   slider(w("until"), 0, {value: t.until, low: t.until / 10, high: t.until * 3}, x => { this.asked.until = x; })];
+                   slider(w("until"), 0, {value: t.until, low: t.t0 + (t.until - t.t0) / 10, high: t.t0 + 3 * (t.until - t.t0)}, x => { this.asked.until = x; })];
     const names = t.methods.map((m, i) => [i, m.label]);
     const select = (label, options, value) => {
       const made = element("select", {"aria-label": label, onchange: () => this.recompute()}, ...options.map(([v, name]) => element("option", {value: v, selected: v === value}, name)));
@@ -383,7 +385,7 @@ class Bounds {
   get middle() { return this.low.map((a, k) => Number.isFinite(a) ? (a + this.high[k]) / 2 : 0); }
   reach(spatial) {
     const half = this.low.map((a, k) => Number.isFinite(a) ? (this.high[k] - a) / 2 : 0);
-    return 1.18 * Math.max(spatial ? 0.88 * size(half) : Math.max(half[1], half[0] / 1.25), 1e-9 * Math.max(...this.middle.map(Math.abs)), 1e-12);
+    return 1.18 * Math.max(spatial ? 0.88 * size(half) : Math.max(half[1], half[0] / 1.25), 1e-9 * Math.max(...this.middle.map(Math.abs))) || 1;
   }
 }
 

@@ -30,17 +30,7 @@ READABLE = 60
 
 def vector(given: Any, role: str) -> Vector:
     """Two or three expressions."""
-    try:
-        if isinstance(given, str | Expr) and not isinstance(given, sympy.MatrixBase):
-            raise TypeError
-        components = tuple(given)
-    except TypeError:
-        components = ()
-    if len(components) not in (2, 3):
-        raise ModelError(
-            f"{role}: got {told(given)}. Expected a list of two components in the plane, [x, y], or three in space, [x, y, z]."
-        )
-    return tuple(checks.expression(c, role) for c in components)
+    return checks.components(given, role, "components")
 
 
 def constant(given: Any, role: str) -> Expr:

@@ -105,7 +105,7 @@ def _check_regular(mass: Sequence[Sequence[Fast]], u: Sequence[Symbol]) -> None:
         for _, at in points([e for row in mass for e in row], 8)
         for d in (0, 1, 4, 8, 12)
     )
-    grids = [g for g in (values(mass, {k: balls.ball(x) for k, x in at.items()}) for at in slower) if g is not None]
+    grids = [g for g in (values(mass, balls.exact_point(at)) for at in slower) if g is not None]
     if grids and max(map(rank, grids)) < len(mass):
         kind = "velocities" if isinstance(u[0], Velocity) else "momenta"
         needed = {

@@ -18,6 +18,7 @@ from typing import Any
 import sympy
 from sympy import Expr
 
+from ...decide.matrix_scaling import balance, solved
 from ...decide.zero import vanishes, vanishes_at
 from ...display import Part, Shown, Table
 from ...errors import ModelError, StartError, told
@@ -193,12 +194,10 @@ def complete_state(system: System, given: Mapping[Any, Any], role: str) -> State
     if missing:
         value = np.array([number(e, at) for e in forms])
         slopes = np.array([[number(d, at) for d in gradient(e, missing)] for e in forms]).reshape(-1, len(missing))
-        largest = np.abs(slopes).max(axis=1, keepdims=True, initial=0)
-        unit = np.where(largest > 0, largest, 1.0)
-        scaled, value = slopes / unit, value / unit[:, 0]
-        if np.linalg.matrix_rank(scaled) < len(missing):
+        rows, columns = (factors[0] for factors in balance(slopes[None]))
+        if np.linalg.matrix_rank(slopes * rows[:, None] * columns) < len(missing):
             raise StartError(f"{role}: no value for {', '.join(missing)}, and the constraints do not determine them.")
-        at |= dict(zip(missing, np.linalg.lstsq(scaled, -value, rcond=None)[0].tolist(), strict=True))
+        at |= dict(zip(missing, solved(slopes[None], -value[None])[0].tolist(), strict=True))
     for e in (*(c.expression for c in system.holonomic), *forms):
         off, terms = number(e, at), [number(t, at) for t in sympy.Add.make_args(multiplied_out(e))]
         if abs(off) > OFF * sum(map(abs, terms)):

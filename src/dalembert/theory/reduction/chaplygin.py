@@ -20,7 +20,7 @@ from sympy import Expr, Matrix
 from ...decide import balls
 from ...decide.budget import Budget
 from ...decide.elimination import independent, solution
-from ...decide.zero import vanishes
+from ...decide.zero import has_turns, vanishes
 from ...display import Part, Shown
 from ...model.coordinates import Coordinate, QuasiVelocity
 from ...symbolic import fast
@@ -70,10 +70,7 @@ class Chaplygin(Shown):
             return ()
         motion = (self.lagrangian, *self.gyroscopic, *self.forces)
 
-        def periodic(r: Coordinate, *expressions: Expr) -> bool:
-            return all(vanishes(e.xreplace({r: r + 2 * sympy.pi}) - e) for e in expressions)
-
-        return tuple(r for r in self.shape if periodic(r, *motion) and not periodic(r, self.density))
+        return tuple(r for r in self.shape if has_turns(motion, r) and not has_turns([self.density], r))
 
     def _parts(self) -> list[Part]:
         measure = "no invariant measure with a density of the shape alone"

@@ -1,4 +1,4 @@
-"""Where a state of the system is on the bundle: the group element and the shape of a position, and velocities in the frame.
+"""Group element and shape of a position, and the velocities of a state in the frame.
 
 Phi(g, s(r)) = q is solved by Newton's method, along the straight way from a known place to q; if that fails, from others.
 """
@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from ...decide.matrix_scaling import solved
 from ...errors import StartError
 from ...model.coordinates import Coordinate
 from ...model.group_coordinate import GroupCoordinate
@@ -106,7 +107,7 @@ def reduced_state(reduced: ReducedSystem, q: Array, v: Array, parameters: Mappin
             )
         matrix = function_of(symbols, moved, numbers)(*at).reshape(len(w), len(w))
         shapes.append(at[s.dimension :])
-        speeds.append(np.linalg.lstsq(matrix, v[lane], rcond=None)[0])
+        speeds.append(solved(matrix[None], v[lane][None])[0])
     return np.array(shapes), np.array(speeds)
 
 
@@ -167,7 +168,7 @@ def _searched(f: Callable[[Array], Array], slopes: Callable[[Array], Array], goa
 def _newton(
     f: Callable[[Array], Array], slopes: Callable[[Array], Array], goal: Array, u: Array, size: Array
 ) -> Array | None:
-    """Newton's method until it gains no more; the numbers of a position are divided by their sizes."""
+    """Newton's method until the error no longer falls; the numbers of a position are divided by their sizes."""
     import numpy as np
 
     best = np.inf

@@ -22,7 +22,7 @@ from ...decide.elimination import independent
 from ...decide.scale import natural_scales
 from ...decide.zero import vanishes_at
 from ...model.group_coordinate import GroupCoordinate
-from ...symbolic import fast, free_names, jacobian, slow
+from ...symbolic import fast, free_names, jacobian, slow, substitute
 from ..algebra import attempt, rational, tidy
 
 NEAR = 0.125
@@ -41,17 +41,19 @@ def near_identity(
     """Random points for some expressions, the group elements near the identity; entries of matrices are those of points."""
     listed = [fast(e) for e in expressions]
     names = sorted(free_names(listed) | {g.name for g in identity})
-    scales = natural_scales([[e] for e in listed], names)
+    sizes = {e: size for R in on for e, size in R.entry_sizes.items()}
+    sized = [substitute(e, sizes) for e in listed] if sizes else listed
+    scales = natural_scales([[e] for e in sized], sorted({*names, *(d.name for R in on for d in R.directions)}))
     rng = random.Random(0)
     centre = {g.name: balls.value(e, {}) for g, e in identity.items()}
     found: list[Point] = []
     for _ in range(count):
         at: dict[str, Any] = {
-            n: balls.ball(scales.get(n, 1.0) * rng.uniform(0.3, 1.7) * rng.choice((1, 1, -1))) for n in names
+            n: balls.exactly(scales.get(n, 1.0) * rng.uniform(0.3, 1.7) * rng.choice((1, 1, -1))) for n in names
         }
         for name, e in centre.items():
             unit = scales.get(name, 1.0) if e.contains(0) else abs(float(e))
-            at[name] = e + balls.ball(NEAR * rng.uniform(0.3, 1.7) * rng.choice((1, -1)) * unit)
+            at[name] = e + balls.exactly(NEAR * rng.uniform(0.3, 1.7) * rng.choice((1, -1)) * unit)
         for R in on:
             at |= _point(R, [scales.get(d.name, 1.0) for d in R.directions], rng)
         found.append(at)
@@ -60,7 +62,10 @@ def near_identity(
 
 def _point(R: GroupCoordinate, sizes: Sequence[float], rng: random.Random) -> dict[str, Any]:
     """The entries of a random point of a group, exactly on it: Cayley's map of fractions."""
-    xi = [sympy.Rational(round(64 * size * rng.uniform(0.3, 1.7) * rng.choice((1, -1))), 64) for size in sizes]
+    xi = [
+        sympy.Rational(round(64 * rng.uniform(0.3, 1.7) * rng.choice((1, -1))), 64) * sympy.Rational(size)
+        for size in sizes
+    ]
     rows = R.group.cayley_rows(xi)
     return {e.name: balls.value(sympy.sympify(rows[e.place[0]][e.place[1]]), {}) for e in R.entries}
 

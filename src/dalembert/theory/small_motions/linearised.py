@@ -35,7 +35,7 @@ from ...model.system import System
 from ...numbers import real
 from ...symbolic import Fast, fast, free_names, gradient, jacobian, magnitude, number, slow
 from ..motion.lagrange import euler_lagrange, linear_motion, mass_matrix, multipliers, reaction
-from .matrices import determinant, is_zero, kernel, neat, part, pivots
+from .matrices import determinant, is_zero, kernel, least_squares_multipliers, neat, part, pivots
 from .steady import refuse_unsteady, without_rounding
 
 
@@ -351,10 +351,7 @@ def _multipliers(system: System, matrices: Mapping[str, Matrix], at: Mapping[Sym
     if not forms.rows:
         return ()
     if not forms.free_symbols and not balance.free_symbols and (forms.has(sympy.Float) or balance.has(sympy.Float)):
-        import numpy as np
-
-        numeric = np.array(forms.tolist(), dtype=float)
-        found = np.linalg.lstsq(numeric.T, np.array(balance.tolist(), dtype=float)[:, 0], rcond=None)[0]
+        found = least_squares_multipliers(forms, balance, matrices["second"])
         return tuple(sympy.Float(x) for x in found)
     columns = list(pivots(forms))
     solution = forms[:, columns].T.LUsolve(balance[columns, :])

@@ -93,3 +93,20 @@ def determinant(matrix: Matrix, s: Symbol) -> Expr:
     leading = [neat(c) for c in polynomial.monic().all_coeffs()]
     degree = len(leading) - 1
     return sympy.Add(*(c * s ** (degree - k) for k, c in enumerate(leading)))
+
+
+def least_squares_multipliers(forms: Matrix, balance: Matrix, masses: Matrix) -> list[float]:
+    """The multipliers that balance all equations best, forces compared by the root of the mass, free of units.
+
+    Of one-forms with rounding errors for zeros no coordinates can be chosen.
+    """
+    import numpy as np
+
+    inertia = [size_of(masses[i, i]) for i in range(masses.rows)]
+    unit = np.array([m**-0.5 if m > 0 else 1.0 for m in inertia])
+    rows = np.array(forms.tolist(), dtype=float) * unit
+    sizes = np.abs(rows).max(axis=1)
+    sizes = np.where(sizes > 0, sizes, 1.0)
+    right = np.array(balance.tolist(), dtype=float)[:, 0] * unit
+    found = np.linalg.lstsq((rows / sizes[:, None]).T, right, rcond=None)[0] / sizes
+    return [float(x) for x in found]

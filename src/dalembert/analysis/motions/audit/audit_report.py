@@ -21,7 +21,7 @@ from ....run.trajectory import Trajectory
 from ....symbolic import fast, magnitude
 from ....theory.conserved.energy_and_momenta import Integral, by_forms, cyclic_momenta, energy_integral
 from ....theory.motion.energies import meaning
-from ..deviations import discrete_terms, term_sizes
+from ..deviations import discrete_terms, term_sizes, velocity_rounding
 from .audit_rows import Audit, Expected, Row
 from .found_integrals import Found, found_integrals
 from .heat_rows import thermal_rows
@@ -127,7 +127,8 @@ def _constraint_rows(run: Trajectory, system: System) -> list[Row]:
         form = c.expression if c.is_holonomic else c.velocity_form(system.coordinates)
         values = run.quantity(form) if c.is_holonomic or steps is None else steps[..., a]
         size = run.quantity(magnitude(fast(form).expand()))
-        rows.append(vanishing(run, f"{c.expression} = 0", f"{c.kind} constraint", keeps, values, size))
+        rounded = velocity_rounding(run, c.coefficients) if not c.is_holonomic else None
+        rows.append(vanishing(run, f"{c.expression} = 0", f"{c.kind} constraint", keeps, values, size, rounded))
     return rows
 
 

@@ -58,9 +58,20 @@ def measured(
     )  # fmt: skip
 
 
-def vanishing(run: Trajectory, name: str, theory: str, expected: Expected, values: Array, size: Array) -> Row:
-    """A row from values that should always be zero."""
+def vanishing(
+    run: Trajectory,
+    name: str,
+    theory: str,
+    expected: Expected,
+    values: Array,
+    size: Array,
+    rounded: Array | None = None,
+) -> Row:
+    """A row from values that should always be zero; those not above `rounded`, by lane, are rounding errors of their terms."""
     values, size = np.atleast_2d(values), np.atleast_2d(size)
+    if rounded is not None:
+        limit = np.max(rounded, axis=1, initial=0.0, where=np.isfinite(rounded))
+        values = np.where(np.abs(values) <= limit[:, None], 0.0, values)
     errors = [relative(v, s) for v, s in zip(values, size, strict=True)]
     known = [(largest(e), lane) for lane, e in enumerate(errors) if np.isfinite(e).sum() > 1]
     if not known:
