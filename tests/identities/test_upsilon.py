@@ -289,6 +289,8 @@ def test_a_figure_of_all_models(tmp_path):
 def test_models_that_do_not_apply_are_listed():
     compared = da.compare_models(particle(None, x.dot**2 + y.dot**2 + z.dot**2 - 1))
     assert set(compared.refused) == {"Upsilon, minimal", "commuting velocities"} and "does not apply" in str(compared)
+    massless = da.compare_models(da.gallery.load("heisenberg-geodesics").system).refused["Upsilon, minimal"]
+    assert massless.startswith("its mass matrix d2L/dv2 is singular") and massless.endswith("completion=[...]).")
 
 
 # -------------------- connect --------------------
