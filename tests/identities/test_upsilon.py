@@ -375,3 +375,20 @@ def test_connections_refuse_what_is_no_number(options, message):
     with pytest.raises(da.StartError) as error:
         da.connect(HEISENBERG, da.Midpoint(), **given)
     assert message in str(error.value)
+
+
+def test_a_constraint_on_positions_beside_one_on_velocities():
+    """A further coordinate that is held at zero changes nothing, whatever holds the others."""
+    a, b, c, w = da.coordinates("a b c w")
+    kinetic, form = (a.dot**2 + 2 * b.dot**2 + 3 * c.dot**2) / 2, c.dot - b * a.dot + a / 2
+    plain = da.System("plain", [a, b, c], kinetic=kinetic, potential=a**2, constraints=[form], principle=da.Upsilon())
+    held = da.System(
+        "held", [a, b, c, w], kinetic=kinetic + w.dot**2, potential=a**2, constraints=[form, w], principle=da.Upsilon()
+    )
+    at = {a: 0.3, b: 0.7, c: -0.2, a.dot: 0.4, b.dot: 0.9}
+    one, other = da.evaluate(plain, at=at), da.evaluate(held, at=at | {w: 0.0})
+    found, expected = ([e.accelerations[q] for q in (a, b, c)] for e in (other, one))
+    np.testing.assert_allclose(found, expected, rtol=1e-13)
+    assert other.accelerations[w] == pytest.approx(0, abs=1e-15)
+    ideal = da.evaluate(plain.replace(principle=da.DAlembert()), at=at).accelerations  # the control
+    assert abs(ideal[a] - one.accelerations[a]) > 1e-3

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 import sympy
 
 import dalembert as da
@@ -178,3 +179,32 @@ def test_exponents_and_the_form():
     same(case)
     words, numbers = case(Measure())
     assert words["symplectic"] and numbers["defect, RungeKutta4()"].max() > 1e-5  # control
+
+
+# equilibria
+
+
+@pytest.mark.parametrize("length", [1e-11, 1.0, 7.4e12])
+def test_free_directions_are_those_of_the_given_lengths(length):
+    """Forces that underflow in most of a large box, where the length is a parameter: the direction counted as free."""
+    L, k, m = da.parameters("L k m", positive=True)
+    hole = da.System("hole", [x, y], kinetic=m * (x.dot**2 + y.dot**2) / 2, potential=-k * sympy.exp(-((x / L) ** 2)))
+    values = {L: length, k: 1, m: 1}
+    for width in (3, 1e11):
+        found = da.equilibria(hole, parameters=values, box={x: (-width * length, width * length)}, attempts=500)
+        assert found.free == ({y: 1.0},)
+        assert found.complete == bool(found)  # none is no proof that there is none
+
+
+@pytest.mark.parametrize("u", [Measure(), Measure(12, 0, 0), Measure(0, -12, 0), Measure(0, 0, 12)])
+def test_reactions_that_balance_rounding_leave_no_force(u):
+    """At theta = pi, rounded, a force of 1e-16 is balanced in part: what is left over along x was an error."""
+    m, I, J, R = u(1.1, m=1), u(0.6, m=1, l=2), u(0.3, m=1, l=2), u(0.8, l=1)
+    kinetic = m * (x.dot**2 + y.dot**2) / 2 + I * theta.dot**2 / 2 + J * phi.dot**2 / 2
+    rolling = [x.dot - R * cos(phi) * theta.dot, y.dot - R * sin(phi) * theta.dot]
+    weight = u(2.1, m=1, l=2, t=-2) * cos(theta)
+    disk = da.System("disk", [x, y, theta, phi], kinetic=kinetic, potential=weight, constraints=rolling)
+    found = da.equilibria(disk, attempts=500)
+    assert sorted(e[theta] for e in found) == [0, np.pi] and len(found.free) == 3 and found.complete
+    with pytest.raises(da.ModelError, match="a force of"):  # control
+        da.linearise(disk, about={x: 0, y: 0, theta: 3.14, phi: 0})

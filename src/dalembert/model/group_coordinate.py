@@ -85,7 +85,7 @@ def _direction(name: str, tag: str, known: tuple[LieGroup, Retraction]) -> Direc
     return Direction(name)
 
 
-# A name alone does not say what a group of one's own is: in pickles the group goes along to other processes.
+# The name does not identify a group that a user defines: pickles contain the group itself, for other processes.
 copyreg.pickle(Direction, lambda d: (_direction, (str(d.name), d.tag, KNOWN[d.tag])))
 
 
