@@ -60,17 +60,17 @@ class ReconstructedRun(Trajectory):
     @property
     def group(self) -> Array:
         """The group elements g with q = Phi(g, s(r)), one row per time."""
-        return self._known.group
+        return np.asarray(self._known.group)
 
     @property
     def geometric(self) -> Array:
         """Those of the horizontal motion over the same shapes, from the same place."""
-        return self._known.geometric
+        return np.asarray(self._known.geometric)
 
     @property
     def dynamic(self) -> Array:
         """The group elements times the inverse of the geometric ones: what the momentum adds."""
-        return self._known.dynamic
+        return np.asarray(self._known.dynamic)
 
     @property
     def _known(self) -> Reconstruction:
