@@ -77,9 +77,9 @@ modes, existence, regularity, audits and so on) were then asked of some sixty sy
 * what is left of a spring that a multiplier balances, which is rounding, was told as growth by `normal_modes`;
 * numbers in the conditions of a Piecewise were replaced by letters in `modified_equation`, with a wrong reason for refusing.
 
-A third search, from 20000 on, by later code: 45 systems in units, 400 domains, 346 proofs, 400 joins; none differs. Thirty-five
-questions about symmetries, reduction, group coordinates, models of constraints, the inverse problem, motions between
-configurations, tangents and equilibria were asked of single systems in eight systems of units each
+A third search, from 20000 on, by later code: 45 systems in units, 400 domains, 346 proofs, 400 joins; none differs.
+Some thirty-five questions about symmetries, reduction, group coordinates, models of constraints, the inverse problem, motions
+between configurations, tangents and equilibria were asked of single systems in eight systems of units each
 (`tests/properties/test_units_of_newer_features.py` has some of them). Mended:
 
 * random points of group actions carried the rounding of doubles, and entries of rotations any scale: a pendulum on a sphere
