@@ -208,3 +208,51 @@ def test_reactions_that_balance_rounding_leave_no_force(u):
     assert sorted(e[theta] for e in found) == [0, np.pi] and len(found.free) == 3 and found.complete
     with pytest.raises(da.ModelError, match="a force of"):  # control
         da.linearise(disk, about={x: 0, y: 0, theta: 3.14, phi: 0})
+
+
+# controls: decisions in units of a person's own
+
+
+def test_an_absolute_threshold_fails(monkeypatch):
+    """Differences below 1e-9 taken for zero at points of size one: a weight that is small in numbers is no weight."""
+    from dalembert.decide import balls
+    from dalembert.theory.reduction import invariance
+
+    def absolute(expression, points):
+        return all(abs(float(balls.value(expression, at).mid())) < 1e-9 for at in points)
+
+    monkeypatch.setattr(invariance, "vanishes_at", absolute)
+    monkeypatch.setattr(
+        "dalembert.theory.reduction.group_law.natural_scales", lambda sums, names: dict.fromkeys(names, 1.0)
+    )
+    assert differences(lambda u: ({"found": found(pendulum_on_a_sphere(u))}, {}), [Measure(0, 0, 12)])
+
+
+def test_units_of_size_one_fail(monkeypatch):
+    """Starts and derivatives measured in whatever units the system has."""
+    from dalembert.analysis.motions import contraction
+    from dalembert.run import connect, start_units
+
+    ones = start_units.StartUnits(np.ones(2), np.ones(2), np.zeros(0))
+    monkeypatch.setattr(connect, "start_units", lambda *given: ones)
+    u = Measure(0, 12, 0)
+    words = joined(u, mixed(u), {x: 0, phi: 0.1}, {x: u.double(0.4, l=1), phi: 1.2}, da.Gauss(2), 6)[0]
+    assert words["found"] == 0
+    monkeypatch.setattr(contraction, "phase_scales", lambda tangents, *_: np.ones(tangents.shape[::3]))
+    begun = {x: 0, theta: 1, x.dot: u.double(0.2, l=1, t=-1), theta.dot: 0}
+    run = da.simulate(cart(u), da.Midpoint(), h=u.double(0.2, t=1), steps=20, start=begun)
+    assert da.contraction(run).defect.max() > 1
+
+
+def test_integral_curves_of_a_variable_that_begins_at_zero():
+    """And is moved by the others later: its tolerance was that of the largest number."""
+
+    def case(u):
+        space = da.cartan.VelocitySpace([x, phi])
+        pull = u(2.1, t=-2) * x - u(0.4, l=1, t=-2) * sin(phi) ** 2
+        field = space.velocity_field({x: -pull, phi: -u(1.1, t=-2) * sin(phi)})
+        begun = {x: 0, phi: 0, x.dot: 0, phi.dot: u.double(0.4, t=-1)}
+        curve = field.integral_curve(begun, until=u.double(3, t=1))
+        return {"ok": curve.ok}, {"x": u.back(curve[x], l=1), "phi": curve[phi]}
+
+    same(case)

@@ -20,7 +20,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import count
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import sympy
 from sympy import Expr, Symbol
@@ -47,6 +47,9 @@ from .momentum_level import momentum_connection
 from .position_reconstruction import reconstructed, reduced_start, with_connection
 from .reduced_terms import ReducedTerms, Rows, times
 from .step_invariance import check_invariance
+
+if TYPE_CHECKING:
+    from ...run.trajectory import Trajectory
 
 Lift = tuple[tuple[Fast, ...], ...]
 
@@ -147,9 +150,16 @@ class ReducedDiscreteSystem(Shown):
             return self.start(start, parameters, h)
         return with_connection(self, start, parameters, h) if self.solved and names else start
 
-    def reconstruct(self, run: Any, at: Mapping[Any, Any]) -> dict[Any, Any]:
-        """The positions of the original system at the nodes of a run of the reduced one; `at` is the first position."""
-        return reconstructed(self, run, at)
+    def reconstruct(
+        self, run: Trajectory, at: Mapping[Any, Any], parameters: Mapping[Any, float] | None = None
+    ) -> Trajectory:
+        """The run of the original system that belongs to a run of the reduced one; `at` is the first position.
+
+        parameters:  values of those parameters of the original system that the reduced one does not contain, for momenta
+        """
+        from ...run.reconstructed_run import run_of_positions
+
+        return run_of_positions(self.original, run, reconstructed(self, run, at), parameters or {})
 
     def _parts(self) -> list[Part]:
         d = self.spaces.ranks
