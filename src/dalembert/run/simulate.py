@@ -15,8 +15,8 @@ from ..discrete.reduction.reduced_system import ReducedDiscreteSystem
 from ..discrete.system import DiscreteSystem
 from ..engine.arguments import Lanes
 from ..engine.kernels import STATUS_WIDTH, carry_width, motion_width
-from ..engine.machine import CPU, Stepper
-from ..engine.run_options import EXACT, Search
+from ..engine.machine import CPU, DOUBLE, Stepper
+from ..engine.run_options import COARSE, EXACT, Search
 from ..engine.status import Status
 from ..errors import MethodError, StartError, told
 from ..methods.base import Method
@@ -69,6 +69,7 @@ def simulate(
     progress: bool | Callable[[int, int], None] | None = None,
     strict: bool = True,
     device: str = CPU,
+    precision: str = DOUBLE,
     checkpoint: str | Path | None = None,
     checkpoint_every: int | None = None,
 ) -> Trajectory:
@@ -92,6 +93,8 @@ def simulate(
     strict:     raise SimulationError if a lane ends early; the error carries the trajectory. False returns it.
     device:     "cpu", all cores, and in long runs several lanes at once in the vector registers; "simd", always in vectors,
                 with the same bits; or "cuda", all GPUs of this computer, one thread for each lane
+    precision:  "double"; or on a GPU, on request, "single", or "mixed", where states, sums and times are doubles and the
+                equations of a step are solved in single precision. Steps are then solved to rounding error of that precision
     checkpoint: a file "run.nc" that has the whole run, written anew every `checkpoint_every` steps; if the process is killed
                 at any moment, the same call goes on from there, and the motion is bitwise that of a run without
                 interruption. Or a folder "run.zarr", to which records are written as they come, so that a run of any length
@@ -105,7 +108,10 @@ def simulate(
     system, start = of_reduced(system, start, parameters, step_size(h))
     system = _system(system, method)
     kept_numbers = reductions(record, system, method)
-    asked = Options(step_size(h), until, steps, every, tolerance, max_iterations, progress, device, kept_numbers)
+    asked = Options(
+        step_size(h), until, steps, every, tolerance, max_iterations, progress, device, kept_numbers, precision
+    )
+    asked.place(method)
     watched = read_events(events, system, method)
     piece = partial(_run, system, method, parameters=parameters, events=watched, strict=False)
     if kept := checkpoint_of(checkpoint, checkpoint_every, method, watched):
@@ -130,7 +136,8 @@ def _run(
         begun = _start(system, start, values)
         if isinstance(method, OwnTimeMethod):
             one_motion(method, begun)
-        extent, search = asked.extent(begun.time), _search(asked, method)
+        default = EXACT if asked.precision == DOUBLE else COARSE
+        extent, search = asked.extent(begun.time), _search(asked, method, default)
         plan = Plan(
             system, method, extent, values, begun.lanes, asked.progress, search, asked.place(method), asked.record
         )
