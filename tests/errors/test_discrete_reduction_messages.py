@@ -371,12 +371,6 @@ def test_group_coordinates(call, message):
 
 @table(
     (
-        "two numbers",
-        lambda: da.simulate(da.reduce(body(), LEFT), h=0.1, steps=2, start={R: np.eye(3), R.omega: (1, 0, 0)}),
-        "start: a discrete system has no velocities. Start from two positions (R.turn1.at(0), R.turn1.at(1)) or from position "
-        "and momentum (R.turn1, R.turn1.momentum).",
-    ),
-    (
         "half a turn",
         lambda: da.simulate(
             da.reduce(body(), LEFT), h=0.1, steps=2, start={R: np.diag([1.0, -1, -1]), R.momentum: (1, 0, 0)}

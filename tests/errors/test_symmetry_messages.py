@@ -22,6 +22,10 @@ BLADE = da.System("blade", [x, y, z], kinetic=m * (x.dot**2 + y.dot**2 + z.dot**
 TURN = da.rotation("R")
 POSE = da.planar_pose("P")
 BODY = da.System("body", [TURN], kinetic=TURN.omega[0] ** 2 + 2 * TURN.omega[1] ** 2 + 3 * TURN.omega[2] ** 2)
+NEEDLE = da.direction("n")
+POINTER = da.System("pointer", [NEEDLE], kinetic=NEEDLE.omega[0] ** 2 + NEEDLE.omega[1] ** 2, potential=NEEDLE[2])
+FOUND = ("translation of y", "translation of x", "rotation of (x, y)", "boost along y", "boost along x", "all together")
+LISTED = "; ".join(f"[{i}] {name}" for i, name in enumerate(FOUND))
 SPHERICAL = da.System("sphere", [TURN], kinetic=sum(w**2 for w in TURN.omega))
 
 
@@ -257,8 +261,9 @@ def test_an_identity_that_is_neither_zero_nor_one():
     (
         "a kinetic energy that a turn of the body changes",
         lambda: da.reduce(BODY, da.Symmetry({TURN: TURN.matrix * LEFT.subs({b: 0, c: 0})}, elements=[a])),
-        "reduce: the kinetic energy R.omega[0]**2 + 2*R.omega[1]**2 + 3*R.omega[2]**2 of 'body' is not invariant when R are "
-        "moved by a. Reduce by elements that leave it invariant, or see dalembert.symmetries(system).",
+        "reduce: the kinetic energy R.omega[0]**2 + 2*R.omega[1]**2 + 3*R.omega[2]**2, by its terms R.omega[0]**2, "
+        "2*R.omega[1]**2, of 'body' is not invariant when R are moved by a. "
+        "Reduce by elements that leave it invariant, or see dalembert.symmetries(system).",
     ),
     (
         "a section of a rotation that is no rotation",
@@ -305,6 +310,35 @@ def test_an_identity_that_is_neither_zero_nor_one():
         "a connection of other shapes",
         lambda: da.reduce(FREE, SHIFT, lift={y: {c: 1}}),
         "lift: got {y: {c: 1}}. Expected, by shape coordinate and element, {x: {c: ...}}.",
+    ),
+    (
+        "all symmetries that were found",
+        lambda: da.reduce(FREE, da.symmetries(FREE)),
+        f"reduce: got all symmetries that were found. Give one of them, symmetries(system)[k]: {LISTED}.",
+    ),
+    (
+        "a boost that was found",
+        lambda: da.reduce(FREE, next(f for f in da.symmetries(FREE) if f.charge is not None)),
+        "reduce: the boost along y changes the Lagrangian by the derivative of a function. Reduce by a symmetry that "
+        "leaves it as it is; what this one conserves is its charge.",
+    ),
+    (
+        "a unit vector",
+        lambda: da.reduce(POINTER, da.symmetries(POINTER)[0]),
+        "reduce: the symmetry moves the unit vector n, and the axes of its velocities are carried along, so that they are no "
+        "function of a shape. State n by angles, or as a column of a rotation, and reduce that system.",
+    ),
+    (
+        "a matrix that is no rotation",
+        lambda: da.groups.SO3.log([[1, 0.01, 0], [0, 1, 0], [0, 0, 1]]),
+        "SO3: the given matrix is no rotation: R^T R differs from 1 by up to 0.01. The nearest rotation is "
+        "[[ 0.999987500234,  0.004999937501,  0.            ], [-0.004999937501,  0.999987500234,  0.            ], "
+        "[ 0.            ,  0.            ,  1.            ]].",
+    ),
+    (
+        "a matrix of another size",
+        lambda: da.groups.SE2.Ad([[1, 0], [0, 1]]),
+        "SE2: got [[1, 0], [0, 1]]. Expected the 3 x 3 matrix of a pose, or an array (lanes, 3, 3).",
     ),
     (
         "a constraint that is not linear, in a search",

@@ -161,3 +161,30 @@ def test_records_that_are_too_far_apart_are_refused():
     run = da.simulate(saddle, da.Midpoint(), h=0.1, steps=4000, every=200, start={x: 0, x.dot: 0})
     with pytest.raises(da.ModelError, match=r"Record more often: simulate\(\.\.\., every=\.\.\.\) below 200"):
         da.lyapunov(run, blocks=2)
+
+
+@pytest.fixture(scope="module")
+def short():
+    """A pendulum that swings."""
+    x = da.coordinates("x")
+    swing = da.System("swing", [x], lagrangian=x.dot**2 / 2 + da.cos(x))
+    return da.simulate(swing, da.Midpoint(), h=0.1, steps=90, every=3, start={x: 1.0, x.dot: 0.2})
+
+
+def test_a_run_differentiated_in_parts_has_the_same_growth(short, monkeypatch):
+    monkeypatch.setattr(
+        lyapunov, "phase_scales", lambda tangents, *_: np.ones(tangents.shape[::3])
+    )  # of the first part
+    whole = da.lyapunov(short, blocks=3).growth
+    monkeypatch.setattr(lyapunov, "INTERVALS", 7)
+    np.testing.assert_allclose(da.lyapunov(short, blocks=3).growth, whole, rtol=1e-12, atol=1e-13)
+
+
+def test_the_error_is_that_of_the_mean_of_the_blocks_and_the_change_since_half_the_time(short):
+    found = da.lyapunov(short, blocks=3)
+    rates = found.growth / 0.3
+    means = rates.reshape(3, 10, 2).mean(axis=1)
+    scatter = np.sqrt(((means - means.mean(axis=0)) ** 2).sum(axis=0) / (3 - 1) / 3)
+    change = rates.mean(axis=0) - rates[:15].mean(axis=0)
+    order = np.argsort(-rates.mean(axis=0))
+    np.testing.assert_allclose(found.error, np.hypot(scatter, change)[order], rtol=1e-12)

@@ -167,3 +167,35 @@ def test_what_has_no_section_is_refused():
         da.poincare(da.simulate(discrete, h=0.1, steps=5, start=start, parameters={m: 1, k: 1, lam: 1}), x)
     with pytest.raises(da.ModelError, match=r"g is not a parameter of .* Its parameters are: k, lam, m"):
         da.poincare(run, g * x)
+
+
+def test_a_crossing_at_a_record_is_counted_once():
+    """x = t - 1 is zero at a record, to the last bit; so is its negative."""
+    free = da.System("free", [x], kinetic=x.dot**2 / 2)
+    for side in (1, -1):
+        run = da.simulate(free, da.Midpoint(), h=0.25, until=3, start={x: -side, x.dot: side})
+        assert (run.x == 0).sum() == 1
+        for direction in (side, 0):
+            assert list(da.poincare(run, x, direction=direction).time) == [1.0]
+        assert len(da.poincare(run, x, direction=-side).time) == 0
+
+
+def test_crossings_are_on_the_constraints_where_the_nodes_have_drifted():
+    rod = da.System("rod", [x, y], kinetic=(x.dot**2 + y.dot**2) / 2, potential=y, constraints=[x**2 + y**2 - 1])
+    run = da.simulate(rod, da.RungeKutta4(), h=0.1, until=20, start={x: 1.0, y: 0.0, x.dot: 0.0, y.dot: 0.0})
+    section = da.poincare(run, x, direction=0)
+    assert len(section.time) > 3
+    assert np.abs(section[x] ** 2 + section[y] ** 2 - 1).max() < 1e-13
+    assert np.abs(run.x**2 + run.y**2 - 1).max() > 1e-6  # the control
+
+
+@pytest.mark.parametrize("every", [1, 4])
+def test_a_run_that_an_event_stopped_is_seen_up_to_it(every):
+    """x = t - 1 stops at t = 1.1 within a step; x = 0.05 is crossed in that step, x = 0.15 is not."""
+    free = da.System("free", [x], kinetic=x.dot**2 / 2)
+    stop = da.Event(x - 0.1, action="stop")
+    run = da.simulate(free, da.Midpoint(), h=0.25, until=3, every=every, start={x: -1, x.dot: 1}, events=[stop])
+    assert run.time[-1] == pytest.approx(1.1)
+    np.testing.assert_allclose(da.poincare(run, x - 0.05).time, [1.05], rtol=1e-14)
+    np.testing.assert_allclose(da.poincare(run, x + 0.6).time, [0.4], rtol=1e-14)
+    assert len(da.poincare(run, x - 0.15).time) == 0

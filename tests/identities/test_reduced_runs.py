@@ -112,3 +112,33 @@ def test_two_stages_are_one_reduction():
     again = run_of(second, begin, 8, {})
     back = second.reconstruct(again, {q: begin[q.at(0)] for q in first.system.coordinates})
     assert np.abs(back[phi] - run[phi]).max() < 1e-11 and np.abs(back[s] - run[s]).max() < 1e-11
+
+
+def test_a_start_of_position_and_velocity():
+    """That of the system: its method, the discrete system and the reduced one make the same motion of it."""
+    x, y, theta, phi = da.coordinates("x y theta phi")
+    disk = da.System(
+        "disk", [x, y, theta, phi], kinetic=(x.dot**2 + y.dot**2 + theta.dot**2 + phi.dot**2) / 2,
+        constraints=[x.dot - cos(phi) * theta.dot, y.dot - sin(phi) * theta.dot],
+    )  # fmt: skip
+    u, w = da.parameters("u w")
+    steps = da.discretise(disk, da.midpoint_map)
+    small = da.reduce(steps, da.Symmetry({x: x + u, y: y + w}, elements=[u, w]))
+    start = {x: 0.1, y: 0.2, theta: 0, phi: 0.4, theta.dot: [1, 2], phi.dot: 0.5}
+    whole = da.simulate(disk, da.Midpoint(), h=0.1, steps=20, start=start)
+    assert np.array_equal(da.simulate(steps, h=0.1, steps=20, start=start).x, whole.x)
+    run = da.simulate(small, h=0.1, steps=20, start=start)
+    assert np.abs(run.theta - whole.theta).max() < 1e-13
+    back = small.reconstruct(run, {c: [start[c], start[c]] for c in (x, y, theta, phi)})
+    direct = da.simulate(steps, h=0.1, steps=20, start=start)
+    assert back.system == steps and back.lanes == 2 and back.columns == direct.columns
+    inner = (
+        back.records[:, 1:-1] - direct.records[:, 1:-1]
+    )  # where a motion begins the impulse of the reaction is not known
+    assert np.abs(inner).max() < 1e-12 and np.abs(back.records[:, -1, :8] - direct.records[:, -1, :8]).max() < 1e-12
+    assert np.abs(direct.multipliers[:, 1:-1]).min() > 1e-3
+    assert all(row.verdict.startswith("kept") for row in da.audit(back).rows)
+    with pytest.raises(da.StartError, match="Start from a state"):
+        da.simulate(steps, h=0.1, steps=30, start=back)
+    with pytest.raises(da.StartError, match=r"no position for x, y; no value for x.dot, y.dot"):
+        da.simulate(small, h=0.1, steps=1, start={theta: 0, phi: 0.4, theta.dot: 1, phi.dot: 0.5})

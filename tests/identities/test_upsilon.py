@@ -8,6 +8,9 @@ import sympy
 
 import dalembert as da
 from dalembert import cos, sin
+from dalembert.decide.zero import vanishes
+from dalembert.symbolic import fast
+from dalembert.theory.motion.lagrange import motion_residual
 
 x, y, z = da.coordinates("x y z")
 m, k = da.parameters("m k", positive=True)
@@ -208,6 +211,32 @@ def test_the_disc_in_the_frame_of_the_books():
     assert da.hamel(free).kind == "Lagrange"
 
 
+def test_a_motion_ends_where_the_model_determines_no_accelerations():
+    """Its matrix is d2L/dv2 - c d2chi/dv2 and becomes singular, where d'Alembert's motion from the same start goes on."""
+    ends = {}
+    for principle in (da.Upsilon(), da.DAlembert()):
+        system = particle(principle, x.dot**2 + 2 * y.dot**2 + z.dot**2 - 1, potential=x * y + k * z)
+        start = {x: 0.3, y: 0.2, z: 0, x.dot: 0.6, y.dot: -0.2, z.dot: 0.56**0.5}
+        for method in (da.Reference(), da.RungeKutta4(), da.DormandPrince8()):
+            run = run_of(system, method, start=start, h=0.01, steps=400, strict=False)
+            ends[repr(principle), type(method).__name__] = int(np.isfinite(run.x).sum()) if not run.ok else None
+    first = ends["Upsilon()", "Reference"]
+    assert first is not None and first < 400
+    for (principle, _), end in ends.items():
+        assert (end is not None and abs(end - first) < 8) if principle == "Upsilon()" else end is None
+
+
+def test_printed_equations_are_short_and_those_that_are_solved():
+    """What reactions contain besides multipliers is printed by its factors, here and in the fields of the model."""
+    for name in ("appell-device", "penny-on-incline", "knife-edge"):
+        system = da.gallery.load(name).system.replace(principle=da.Upsilon())
+        printed, fields = system.equations().lagrange, da.Upsilon().fields(system)
+        assert max(len(str(e)) for e in printed) < 200 and len(str(fields)) < 6000
+        residual = motion_residual(system)
+        for mine, whole in zip(residual, printed, strict=False):
+            assert vanishes(fast(whole.lhs - whole.rhs) - mine)
+
+
 # -------------------- compare_models --------------------
 
 
@@ -223,6 +252,19 @@ def test_a_comparison_says_what_differs():
     motions = compared.motions(start=START, parameters=VALUES, h=0.02, until=1, multipliers=[0.3])
     assert motions.multipliers == (0.3,) and motions.distance("Upsilon, minimal")[-1] > 1e-3
     assert set(motions.runs) == set(compared.models) and "vakonomic" in repr(motions)
+
+
+@pytest.mark.parametrize("constraint, reason", [
+    (z.dot - y * x.dot - x * y.dot, "derivatives of functions of position"),
+    (y.dot - x.dot * z.dot**2, "E(chi) vanishes along the motions of d'Alembert and Chetaev, although not along every curve"),
+    (z.dot - y * x.dot, "no part along the rows"),
+])  # fmt: skip
+def test_why_models_agree(constraint, reason):
+    """Without forces the motions of a constraint in velocities alone are straight, and E(chi) contains accelerations."""
+    compared = da.compare_models(particle(None, constraint, potential=0))
+    assert [
+        a.reason for a in compared.agreements if a.models[1] == "Upsilon, minimal" and a.holds and reason in a.reason
+    ]
 
 
 def da_motion_at(system, at):
@@ -331,3 +373,20 @@ def test_connections_refuse_what_is_no_number(options, message):
     with pytest.raises(da.StartError) as error:
         da.connect(HEISENBERG, da.Midpoint(), **given)
     assert message in str(error.value)
+
+
+def test_a_constraint_on_positions_beside_one_on_velocities():
+    """A further coordinate that is held at zero changes nothing, whatever holds the others."""
+    a, b, c, w = da.coordinates("a b c w")
+    kinetic, form = (a.dot**2 + 2 * b.dot**2 + 3 * c.dot**2) / 2, c.dot - b * a.dot + a / 2
+    plain = da.System("plain", [a, b, c], kinetic=kinetic, potential=a**2, constraints=[form], principle=da.Upsilon())
+    held = da.System(
+        "held", [a, b, c, w], kinetic=kinetic + w.dot**2, potential=a**2, constraints=[form, w], principle=da.Upsilon()
+    )
+    at = {a: 0.3, b: 0.7, c: -0.2, a.dot: 0.4, b.dot: 0.9}
+    one, other = da.evaluate(plain, at=at), da.evaluate(held, at=at | {w: 0.0})
+    found, expected = ([e.accelerations[q] for q in (a, b, c)] for e in (other, one))
+    np.testing.assert_allclose(found, expected, rtol=1e-13)
+    assert other.accelerations[w] == pytest.approx(0, abs=1e-15)
+    ideal = da.evaluate(plain.replace(principle=da.DAlembert()), at=at).accelerations  # the control
+    assert abs(ideal[a] - one.accelerations[a]) > 1e-3

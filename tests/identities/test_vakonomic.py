@@ -409,3 +409,24 @@ def test_multipliers_of_the_start_lead_to_the_branch_of_the_motion(value):
     for name in ("position", "velocity", "multiplier"):
         assert np.abs(runs[0].table(name) - runs[1].table(name)).max() < 0.01
     assert da.flow(bent, da.Midpoint(), h=0.02, start=start, parameters=VALUES).symplectic_defect < 1e-12
+
+
+def test_the_action_of_a_motion_that_was_connected_is_the_integral():
+    """A throw up and down in the time one: the integral of v^2/2 - g x is -g^2/24, of a quadratic function of time."""
+    height = da.coordinates("height")
+    thrown = da.System("thrown", [height], kinetic=height.dot**2 / 2, potential=3 * height)
+    found = da.connect(thrown, da.Gauss(2), from_={height: 0}, to={height: 0}, time=1, steps=10, tries=4)
+    assert found.actions == pytest.approx([-9 / 24], abs=1e-12)
+    plain = np.trapezoid(found.run[height.dot] ** 2 / 2 - 3 * found.run[height], found.run.time)  # the control
+    assert abs(plain + 9 / 24) > 1e-3
+
+
+def test_of_several_motions_between_two_places_that_of_least_action_is_first():
+    """Round a circle the short way and the long ways."""
+    a, b = da.coordinates("a b")
+    ring = da.System("ring", [a, b], kinetic=(a.dot**2 + b.dot**2) / 2, constraints=[a**2 + b**2 - 1])
+    ends = {"from_": {a: 1, b: 0}, "to": {a: 0, b: 1}}
+    found = da.connect(ring, da.DormandPrince8(), **ends, time=1, steps=40, tries=12, seed=1)
+    turns = np.array([np.pi / 2, 3 * np.pi / 2])
+    assert list(found.actions) == sorted(found.actions)
+    np.testing.assert_allclose(found.actions[:2], turns**2 / 2, rtol=1e-6)

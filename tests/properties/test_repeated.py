@@ -174,3 +174,21 @@ def test_shapes():
     ]
     assert all(shape(e, shapes) == shape(f, shapes) for e, f in same)
     assert not any(shape(e, shapes) == shape(f, shapes) for e, f in other)
+
+
+def test_rows_that_repeat_have_equal_names_at_the_same_places_and_the_same_results():
+    """Rows of one shape, in which a name occurs twice or not, and with the derivative by one or other name."""
+    x = [f"x{i}" for i in range(25)]
+    roles = dict.fromkeys(x, "state True")
+    rows, kinds = [], []
+    for i in range(1, 24):
+        here, there = fast(x[i]), fast(x[i + 1])
+        for kind, e, by in (
+            ("twice", here * (1 + here), x[i]), ("first", here * (1 + there), x[i]), ("second", here * (1 + there), x[i + 1]),
+        ):  # fmt: skip
+            rows.append(repeated.Row(e, {"value": len(kinds), by: len(kinds) + 1}))
+            kinds += [kind, kind]
+    found, taken = repeated.repeated(rows, roles, tuple)
+    assert sorted(c.rows for c in found) == [23, 23, 23] and taken == set(range(len(kinds)))
+    for c in found:
+        assert len({kinds[k] for column in c.targets for k in column}) == 1

@@ -330,3 +330,22 @@ def test_sparse_elimination():
         alone = {p: np.broadcast_to(v, 3)[lane] for p, v in example["parameters"].items()}
         one = da.simulate(device="simd", **{**example, "parameters": alone})
         assert same_bits(many.records[lane], one.records[0])
+
+
+@pytest.mark.parametrize("uniform", [True, False])
+def test_lanes_that_leave_within_a_branch_are_gone_after_it(uniform):
+    """The others go on to the end of the loop."""
+
+    def emit(e, lane):
+        total, n = e.local(1), e.load(e.array_argument("n"), lane)
+        e.store(total, e.real(0.0))
+        with e.loop(0, 5) as i:
+            with e.when(e.integer_compare("lt", n, 3)):
+                e.leave_if(e.integer_compare("eq", i, 2) if uniform else e.integer_compare("eq", n, i))
+            e.store(total, e.arithmetic("add", e.load(total), e.real(1.0)))
+        e.store(e.array_argument("out"), e.load(total), lane)
+
+    n = np.arange(LANES) % 7
+    expected = np.where(n < 3, 2 if uniform else n, 5.0)
+    for compiler in (llvm, backend(4)):
+        assert np.array_equal(run(compiler, emit, np.zeros(LANES), n), expected)

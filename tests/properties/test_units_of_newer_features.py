@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 import sympy
 
 import dalembert as da
@@ -178,3 +179,80 @@ def test_exponents_and_the_form():
     same(case)
     words, numbers = case(Measure())
     assert words["symplectic"] and numbers["defect, RungeKutta4()"].max() > 1e-5  # control
+
+
+# equilibria
+
+
+@pytest.mark.parametrize("length", [1e-11, 1.0, 7.4e12])
+def test_free_directions_are_those_of_the_given_lengths(length):
+    """Forces that underflow in most of a large box, where the length is a parameter: the direction counted as free."""
+    L, k, m = da.parameters("L k m", positive=True)
+    hole = da.System("hole", [x, y], kinetic=m * (x.dot**2 + y.dot**2) / 2, potential=-k * sympy.exp(-((x / L) ** 2)))
+    values = {L: length, k: 1, m: 1}
+    for width in (3, 1e11):
+        found = da.equilibria(hole, parameters=values, box={x: (-width * length, width * length)}, attempts=500)
+        assert found.free == ({y: 1.0},)
+        assert found.complete == bool(found)  # none is no proof that there is none
+
+
+@pytest.mark.parametrize("u", [Measure(), Measure(12, 0, 0), Measure(0, -12, 0), Measure(0, 0, 12)])
+def test_reactions_that_balance_rounding_leave_no_force(u):
+    """At theta = pi, rounded, a force of 1e-16 is balanced in part: what is left over along x was an error."""
+    m, I, J, R = u(1.1, m=1), u(0.6, m=1, l=2), u(0.3, m=1, l=2), u(0.8, l=1)
+    kinetic = m * (x.dot**2 + y.dot**2) / 2 + I * theta.dot**2 / 2 + J * phi.dot**2 / 2
+    rolling = [x.dot - R * cos(phi) * theta.dot, y.dot - R * sin(phi) * theta.dot]
+    weight = u(2.1, m=1, l=2, t=-2) * cos(theta)
+    disk = da.System("disk", [x, y, theta, phi], kinetic=kinetic, potential=weight, constraints=rolling)
+    found = da.equilibria(disk, attempts=500)
+    assert sorted(e[theta] for e in found) == [0, np.pi] and len(found.free) == 3 and found.complete
+    with pytest.raises(da.ModelError, match="a force of"):  # control
+        da.linearise(disk, about={x: 0, y: 0, theta: 3.14, phi: 0})
+
+
+# controls: decisions in units of a person's own
+
+
+def test_an_absolute_threshold_fails(monkeypatch):
+    """Differences below 1e-9 taken for zero at points of size one: a weight that is small in numbers is no weight."""
+    from dalembert.decide import balls
+    from dalembert.theory.reduction import invariance
+
+    def absolute(expression, points):
+        return all(abs(float(balls.value(expression, at).mid())) < 1e-9 for at in points)
+
+    monkeypatch.setattr(invariance, "vanishes_at", absolute)
+    monkeypatch.setattr(
+        "dalembert.theory.reduction.group_law.natural_scales", lambda sums, names: dict.fromkeys(names, 1.0)
+    )
+    assert differences(lambda u: ({"found": found(pendulum_on_a_sphere(u))}, {}), [Measure(0, 0, 12)])
+
+
+def test_units_of_size_one_fail(monkeypatch):
+    """Starts and derivatives measured in whatever units the system has."""
+    from dalembert.analysis.motions import contraction
+    from dalembert.run import connect, start_units
+
+    ones = start_units.StartUnits(np.ones(2), np.ones(2), np.zeros(0))
+    monkeypatch.setattr(connect, "start_units", lambda *given: ones)
+    u = Measure(0, 12, 0)
+    words = joined(u, mixed(u), {x: 0, phi: 0.1}, {x: u.double(0.4, l=1), phi: 1.2}, da.Gauss(2), 6)[0]
+    assert words["found"] == 0
+    monkeypatch.setattr(contraction, "phase_scales", lambda tangents, *_: np.ones(tangents.shape[::3]))
+    begun = {x: 0, theta: 1, x.dot: u.double(0.2, l=1, t=-1), theta.dot: 0}
+    run = da.simulate(cart(u), da.Midpoint(), h=u.double(0.2, t=1), steps=20, start=begun)
+    assert da.contraction(run).defect.max() > 1
+
+
+def test_integral_curves_of_a_variable_that_begins_at_zero():
+    """And is moved by the others later: its tolerance was that of the largest number."""
+
+    def case(u):
+        space = da.cartan.VelocitySpace([x, phi])
+        pull = u(2.1, t=-2) * x - u(0.4, l=1, t=-2) * sin(phi) ** 2
+        field = space.velocity_field({x: -pull, phi: -u(1.1, t=-2) * sin(phi)})
+        begun = {x: 0, phi: 0, x.dot: 0, phi.dot: u.double(0.4, t=-1)}
+        curve = field.integral_curve(begun, until=u.double(3, t=1))
+        return {"ok": curve.ok}, {"x": u.back(curve[x], l=1), "phi": curve[phi]}
+
+    same(case)

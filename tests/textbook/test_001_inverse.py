@@ -125,6 +125,20 @@ def _rank(matrix):
     return 0
 
 
+@pytest.mark.parametrize("rates", [
+    (y, -sympy.sin(x) - mu * y),
+    (x * (k - y) / (1 + x), y * (x - mu) / (1 + y)),
+    (x * (y**2 + 1), x - y),
+])  # fmt: skip
+def test_birkhoff_lagrangians_with_a_last_multiplier(rates):
+    """Two equations of first order times a function that is no product of powers."""
+    found = da.inverse.lagrangian([x.dot - rates[0], y.dot - rates[1]], [x, y], kind="birkhoff", seconds=600)
+    motion = {x.dot: rates[0], y.dot: rates[1]}
+    errors = [e.xreplace(motion) for e in euler_lagrange(found.lagrangian, (x, y))]
+    assert found.verified and all(_small(e) for e in errors)
+    assert found.lagrangian.diff(y.dot, x) - found.lagrangian.diff(x.dot, y) != 0
+
+
 def test_birkhoff_lagrangian_of_lotka_and_volterra():
     """D43."""
     equations, known = BIRKHOFF

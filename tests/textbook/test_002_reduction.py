@@ -485,6 +485,24 @@ def test_complements_of_ones_own():
 # symmetries of group coordinates
 
 
+def test_the_phases_of_a_reconstruction_are_shown():
+    e = da.gallery.load("snakeboard")
+    small = da.reduce(e.system, da.Symmetry(e.action, elements=e.elements))
+    run = da.simulate(small, da.Midpoint(), h=0.05, until=2, start=e.start, parameters=e.parameters)
+    back = small.reconstruct(run, at={c: e.start[c] for c in e.system.coordinates})
+    shown = str(back)
+    for phases in (back.group, back.dynamic, back.geometric):
+        assert f"{phases[-1, 1]:.9g}" in shown
+
+
+def test_a_symmetry_that_was_found_reduces():
+    x, y = da.coordinates("x y")
+    system = da.System("bowl", [x, y], kinetic=(x.dot**2 + y.dot**2) / 2, potential=(x**2 + y**2) ** 2)
+    found = da.symmetries(system)[0]
+    assert da.reduce(system, found).lagrangian == da.reduce(system, found.symmetry).lagrangian
+    assert da.reduce(da.discretise(system, da.midpoint_map), found).kind == "general"
+
+
 def test_turns_are_found():
     """Of a top turns about the vertical and about its axis, of a free body all of space; of a body on a cart with the cart."""
     R = da.rotation("R")
@@ -501,6 +519,10 @@ def test_turns_are_found():
     assert names(free) == ["R.turn1 from the left", "R.turn2 from the left", "R.turn3 from the left", "all together"]
     cart = names(da.gallery.load("heavy-top-on-cart").system)
     assert cart == ["translation of y", "translation of x", "R.turn3 from the left, with x, y", "all together"]
+    n = da.direction("n")
+    pointer = da.System("pointer", [n], kinetic=(n.omega[0] ** 2 + n.omega[1] ** 2) / 2, potential=n[2])
+    assert names(pointer) == ["turn of n about axis 3 of space"]
+    assert len(names(pointer.replace(potential=0))) == 4  # and all together
     P = da.planar_pose("P")
     sleigh = da.System(
         "sleigh",

@@ -62,26 +62,33 @@ def rank(grid: Grid) -> int:
 
 
 def echelon(grid: Grid, width: int) -> tuple[list[list[Ball]], list[int]]:
-    """Reduced row echelon form, and its pivots; these are sought among the first `width` columns, from left to right."""
-    rows = [list(row) for row in grid]
+    """Reduced row echelon form, and its pivots; these are sought among the first `width` columns, from left to right.
+
+    Most entries of large systems are zero, so rows are kept by the places of the others. What is eliminated is zero exactly.
+    """
+    rows = [{k: v for k, v in enumerate(row) if not v.is_zero()} for row in grid]
+    size = len(grid[0]) if grid else 0
     pivots: list[int] = []
-    with balls.precise():
+    with balls.precise() as flint:
+        zero, one = flint.arb(0), flint.arb(1)
         for column in range(width):
             top = len(pivots)
-            known = [
-                (_certainty(row[column]), k) for k, row in enumerate(rows) if k >= top and not row[column].contains(0)
-            ]
+            held = [k for k, row in enumerate(rows) if column in row and not row[column].contains(0)]
+            known = [(_certainty(rows[k][column]), k) for k in held if k >= top]
             if not known:
                 continue
             best = max(known)[1]
-            rows[top], rows[best] = rows[best], rows[top]
-            pivot = rows[top][column]
-            rows[top] = [v / pivot for v in rows[top]]
-            for k, row in enumerate(rows):
-                if k != top and not row[column].contains(0):
-                    rows[k] = [v - row[column] * t for v, t in zip(row, rows[top], strict=True)]
+            others = [k for k in held if k != best]
+            pivot = rows[best].pop(column)
+            base = {c: v / pivot for c, v in rows[best].items()}
+            for k in others:
+                factor = rows[k].pop(column)
+                for c, v in base.items():
+                    rows[k][c] = rows[k].get(c, zero) - factor * v
+            rows[best] = rows[top]
+            rows[top] = {column: one, **base}
             pivots.append(column)
-    return rows, pivots
+    return [[row.get(k, zero) for k in range(size)] for row in rows], pivots
 
 
 def kernel(grid: Grid, width: int) -> list[dict[int, Ball]]:

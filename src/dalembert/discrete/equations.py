@@ -117,8 +117,8 @@ def step_momenta(system: DiscreteSystem) -> StepMomenta:
     q, h, n = system.coordinates, fast(step), len(system.coordinates)
     u = [fast(f"{c.name}.shift") for c in q]
     inner = [i.unknown for i in system.interior_positions()]
-    shifted = _slots(system) | {c.at(0): fast(c) - h * x for c, x in zip(q, u, strict=True) if not _turns(c)}
-    still, at = substitution(dict.fromkeys(u, 0)), substitution(_slots(system))
+    shifted = slots(system) | {c.at(0): fast(c) - h * x for c, x in zip(q, u, strict=True) if not _turns(c)}
+    still, at = substitution(dict.fromkeys(u, 0)), substitution(slots(system))
     L, here = substitute(system.lagrangian, shifted), at(system.lagrangian)
     forces = [[at(f) for f in side] for side in (system.force_minus, system.force_plus)]
     within = [at(f) for f in system.force_interior]
@@ -173,7 +173,7 @@ def _product(a: Sequence[Fast], b: Sequence[Fast]) -> Fast:
     return sum((x * y for x, y in zip(a, b, strict=True)), start=fast(0))
 
 
-def _arrived(q: Sequence[Coordinate], pushed: list[Fast], momenta: StepMomenta, h: Fast) -> list[Fast]:
+def transported(q: Sequence[Coordinate], pushed: list[Fast], momenta: StepMomenta, h: Fast) -> list[Fast]:
     """The momenta at the end of a step: those at its beginning plus their change, in the frame of the end."""
     found: list[Fast] = []
     for f, p in parts(q, pushed):
@@ -194,7 +194,7 @@ def _over(e: Fast, h: Fast) -> Fast:
     return sum((term / h for term in e.args), start=fast(0)) if e.is_Add else e / h
 
 
-def _slots(system: DiscreteSystem) -> dict[Any, Any]:
+def slots(system: DiscreteSystem) -> dict[Any, Any]:
     """The slots of a step: q0 is q, q1 = q + h V, interior positions q + h d W; likewise the entropies."""
     q, S, h = system.coordinates, system.entropies, fast(step)
     slots: dict[Any, Any] = {c.at(0): c for c in (*q, *S)}
@@ -211,7 +211,7 @@ def _interior(c: Coordinate, x: Fast, h: Fast) -> Fast:
 
 def step_map(system: DiscreteSystem) -> StepMap:
     """The discrete equations as one implicit step on (q, p), and on the entropies if there are any."""
-    q, S, h, here = system.coordinates, system.entropies, fast(step), substitution(_slots(system))
+    q, S, h, here = system.coordinates, system.entropies, fast(step), substitution(slots(system))
     unknowns = [step_velocity(c) for c in q]
     inner = [i.unknown for i in system.interior_positions()]
     held = to_numbers(q)
@@ -232,7 +232,7 @@ def step_map(system: DiscreteSystem) -> StepMap:
         ),
         update=(
             *retracted(q, list(map(fast, unknowns)), h),
-            *(held(p) for p in _arrived(q, pushed, momenta, h)),
+            *(held(p) for p in transported(q, pushed, momenta, h)),
             *(here(fast(s.at(1))) for s in S),
         ),
         outputs={name: held(e) for name, e in kept.items()},

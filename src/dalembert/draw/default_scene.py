@@ -26,7 +26,7 @@ NAME = re.compile(r"([xyz])(_?\w*)")
 def scene_of(system: Any, length: Any = 1) -> tuple[s.Item, ...]:
     """The scene of a system (or of the one that a discrete system was made of), or what is drawn instead.
 
-    length:  that of a body whose size nothing tells
+    length:  that of a body whose size is unknown
     """
     stated = system.continuous or getattr(system, "system", None)
     if stated is not None and stated.scene:

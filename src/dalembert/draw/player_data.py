@@ -71,7 +71,7 @@ class Film:
 
     @cached_property
     def items(self) -> tuple[Item, ...]:
-        """The scene; bodies whose size nothing tells have a sixth of the way that they go."""
+        """The scene; a body of unknown size is drawn with a sixth of the extent of its motion."""
         ways = [
             np.ptp(run[f][..., :-1, -1].reshape(-1, run[f].shape[-1] - 1), axis=0).max()
             for f in factors(self.system.coordinates)

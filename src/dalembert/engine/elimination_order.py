@@ -37,7 +37,7 @@ def elimination_order(n: int, places: Iterable[tuple[int, int]]) -> Order | None
         else:
             near[i].add(j)
             near[j].add(i)
-    # A row without entries waits for ever.
+    # A row without entries is never eliminated.
     waits = [0 if i in diagonal else len(near[i]) or -1 for i in range(n)]
     after: dict[int, list[int]] = {}
     for i in range(n):

@@ -382,7 +382,7 @@ def tape(expressions: Iterable[Fast], levels: Mapping[str, int], exact: int = 0)
     constant part inside the inner loop, and equal operations are numbered once here anyway.
     """
     listed = list(map(fast, expressions))
-    # In a search only: the rounding of one reciprocal is that of many quotients, and in an update it would add up for ever.
+    # In a search only: in an update, the rounding of a reciprocal shared by many quotients would accumulate over the steps.
     builder = Builder(levels, shared_denominators(listed) if ITERATION in levels.values() else frozenset())
     results = []
     for k, e in enumerate(listed):

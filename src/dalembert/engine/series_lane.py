@@ -173,7 +173,7 @@ class SeriesLane(AdaptiveLane):
         return e.larger(e.real(SHRINK), self._smaller(e.real(LEAST_SHRINK), factor))
 
     def grow(self) -> None:
-        """The next step is told by its own coefficients."""
+        """The length of the next step follows from the coefficients at its beginning."""
         self.e.store(self.own, self.h, STEP_AT)
         self.e.store(self.have, 0)
 

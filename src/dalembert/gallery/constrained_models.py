@@ -1,4 +1,4 @@
-"""Systems by which the models of constrained motion are told apart: d'Alembert and Chetaev, vakonomic, Upsilon."""
+"""Systems for which the models of constrained motion differ: d'Alembert and Chetaev, vakonomic, Upsilon."""
 
 from __future__ import annotations
 

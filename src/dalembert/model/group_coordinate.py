@@ -26,14 +26,12 @@ from .factor import Factor
 from .frame import Frame
 from .groups import SO3, LieGroup
 from .groups import rows as r
+from .groups.given_points import NOT_A_POINT, distance_in_words
 from .groups.lie_group import Retraction
 from .groups.named import digest
 from .marks import Mark, indexed
 
 Array = NDArray[Any]
-
-NOT_A_POINT = 1e-9
-"""How far a given matrix may be from the group; what is measured is of size one, whatever the units."""
 
 
 class Entry(Mark):
@@ -85,7 +83,7 @@ def _direction(name: str, tag: str, known: tuple[LieGroup, Retraction]) -> Direc
     return Direction(name)
 
 
-# A name alone does not say what a group of one's own is: in pickles the group goes along to other processes.
+# The name does not identify a group that a user defines: pickles contain the group itself, for other processes.
 copyreg.pickle(Direction, lambda d: (_direction, (str(d.name), d.tag, KNOWN[d.tag])))
 
 
@@ -316,14 +314,16 @@ class GroupCoordinate(Factor):
         if (off > NOT_A_POINT).any():
             worst = np.unravel_index(int(np.argmax(off)), off.shape) if off.ndim else ()
             at = f" ({axis} {worst[0]})" if worst else ""
-            raise StartError(f"{role}: {self.name}{at} is no {self.noun}: {self._off(matrix[worst], off[worst], what)}")
-        found: Array = r.made_vector(self.group.numbers_of(r.taken(matrix)), [matrix[..., 0, 0]])
-        return found
+            raise StartError(
+                f"{role}: {self.name}{at} is no {self.noun}: {distance_in_words(self.group, matrix[worst], off[worst], what)}"
+            )
+        return self.numbers_of(matrix)
 
-    def _off(self, matrix: Array, off: float, what: str) -> str:
-        nearest = np.array2string(self.group.nearest(matrix), separator=", ", precision=12).replace("\n", "")
-        amount = "" if np.isinf(off) else f" by up to {off:.3g}"
-        return f"{what}{amount}. The nearest {self.noun} is {nearest}."
+    def numbers_of(self, matrices: Array) -> Array:
+        """The numbers of points, on one further axis; NaN where matrices are."""
+        with np.errstate(invalid="ignore"):
+            found: Array = r.made_vector(self.group.numbers_of(r.taken(matrices)), [matrices[..., 0, 0]])
+        return found
 
     def shown(self, numbers: Array) -> Array:
         """The matrices of numbers, on two further axes."""

@@ -72,7 +72,7 @@ class Principle(ABC):
         return ()
 
     def plain(self) -> dict[str, list[Expr]]:
-        """Expressions of its own by role, for files; `from_plain` is the way back."""
+        """Expressions of its own by role, for files; `from_plain` reads them."""
         return {}
 
     @classmethod

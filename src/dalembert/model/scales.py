@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
+from ..decide.decimals import exact
 from ..decide.scale import natural_scales
 from ..symbolic import fast, substitute
 from .coordinates import Coordinate, time
@@ -21,6 +22,18 @@ def system_scales(system: System) -> dict[str, float]:
 
     The virtual work of forces, and the work of dissipation and heat in the time scale, count as further terms of the energy.
     """
+    return scales_of(_sums(system), (*system.coordinates, *system.entropies), system.parameters)
+
+
+def scales_at(system: System, values: Mapping[str, float]) -> dict[str, float]:
+    """The same for given values of the parameters: scales of coordinates, velocities, entropies and time."""
+    numbers = {fast(p): fast(exact(float(values[p.name]))) for p in system.parameters}
+    sums = [[substitute(e, numbers) for e in terms] for terms in _sums(system)]
+    return scales_of(sums, (*system.coordinates, *system.entropies), ())
+
+
+def _sums(system: System) -> list[list[Any]]:
+    """The terms of the energy, and those of every constraint."""
     q, t = system.coordinates, fast(time)
     unit = {e: size for R in groups(q) for e, size in R.entry_sizes.items()}
 
@@ -33,9 +46,7 @@ def system_scales(system: System) -> dict[str, float]:
         *(sized(fast(f) * fast(c)) for row in system.friction for f, c in zip(row, q, strict=True)),
         *(fast(P) * t for P in system.heat),
     ]
-    return scales_of(
-        [energy, *([sized(c.expression)] for c in system.constraints)], (*q, *system.entropies), system.parameters
-    )
+    return [energy, *([sized(c.expression)] for c in system.constraints)]
 
 
 def scales_of(sums: Sequence[Sequence[Any]], q: Sequence[Coordinate], parameters: Sequence[Any]) -> dict[str, float]:

@@ -16,9 +16,10 @@ from numpy.typing import NDArray
 
 from ..errors import ModelError, StartError, told
 from ..symbolic import Fast, fast
-from .group_coordinate import NOT_A_POINT, Components, Entry, GroupCoordinate
+from .group_coordinate import Components, Entry, GroupCoordinate
 from .groups import SO3, LieGroup
 from .groups import rows as r
+from .groups.given_points import NOT_A_POINT
 from .groups.lie_group import Retraction
 from .groups.unit_vectors import S2
 from .marks import indexed

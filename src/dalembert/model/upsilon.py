@@ -174,7 +174,7 @@ class Upsilon(Principle):
 
     @classmethod
     def from_plain(cls, data: Mapping[str, Sequence[Expr]]) -> Upsilon:
-        """The way back."""
+        """The principle from these expressions."""
         if "completion" in data:
             return cls(completion=data["completion"])
         return cls(dict(zip(data.get("coordinates", ()), data.get("functions", ()), strict=True)))

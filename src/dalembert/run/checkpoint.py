@@ -84,7 +84,7 @@ def in_pieces(piece: Piece, start: Any, asked: Options, kept: Checkpoint) -> Tra
             told = counted(shown, done)
             try:
                 after = piece(run, replace(asked, until=None, steps=size, progress=told))
-            except SimulationError as error:  # Ctrl-C: what there is continues later
+            except SimulationError as error:  # Ctrl-C: the same call continues from here
                 run = joined(run, error.trajectory)
                 run.save(kept.path)
                 raise SimulationError(

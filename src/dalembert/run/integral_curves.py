@@ -73,7 +73,7 @@ def integral_curve(
     table[0] = z
     if not np.isfinite(rates(0, z)).all():
         return IntegralCurve(field, s[:1], table[:1], Status.LEFT_DOMAIN)
-    size = np.maximum(np.abs(z), np.abs(rates(0, z) * end))
+    size = _sizes(rates, z, end)
     solver = DOP853(rates, 0.0, z, end, rtol=tolerance, atol=tolerance * np.where(size > 0, size, size.max() or 1.0))
     status = Status.CONVERGED
     while solver.status == "running" and status == Status.CONVERGED:
@@ -86,6 +86,15 @@ def integral_curve(
             table[done] = dense(s[done])
             done += 1
     return IntegralCurve(field, s[:done], table[:done], status)
+
+
+def _sizes(rates: Any, z: Array, end: float) -> Array:
+    """How large each variable is or becomes: where both are zero at the start, as the others change."""
+    size = np.maximum(np.abs(z), np.abs(rates(0, z) * end))
+    for _ in range(len(z)):
+        later = np.abs(rates(0, z + size / 2) * end)
+        size = np.where(size > 0, size, np.where(np.isfinite(later), later, 0.0))
+    return np.asarray(size)
 
 
 def _point(field: VectorField, start: Any) -> list[float]:

@@ -17,7 +17,7 @@ from ..model.space import frame, numbers, to_numbers
 from ..model.system import System
 from ..symbolic import free_names, vectorised
 from ..theory.motion import state_maps as maps
-from ..theory.motion.lagrange import applied_forces, mass_matrix, momenta
+from ..theory.motion.lagrange import applied_forces, linear_motion, mass_matrix, momenta
 from ..waist.layout import Groups
 from .finite_records import end_lanes
 from .singular_nodes import is_even
@@ -55,7 +55,9 @@ def checked_nodes(run: Trajectory) -> Trajectory:
     if has_branches(system):
         _end(run, ~np.isfinite(run.table("velocity")).all(axis=-1), Status.NO_SOLUTION)
         _end(run, _beyond_folds(run, system), Status.SINGULAR)
-    elif run.every == 1 and run.method is not None and not run.method.adaptive:
+    if not system.principle.at_nodes(system):
+        _end(run, _beyond_singular_equations(run, system), Status.SINGULAR)
+    elif not has_branches(system) and run.every == 1 and run.method is not None and not run.method.adaptive:
         _warn_of_chart(run, system)
     return run
 
@@ -104,7 +106,7 @@ def _beyond_folds(run: Trajectory, system: System) -> Array:
     def side(at: Array, row: Array) -> Array:
         q, v, S, mu, t = parts.split(at, "position", "velocity", "entropy", "multiplier", "time")
         search = Search(system, np.column_stack([q, 0 * v, S, t]), row, project)
-        z = search.start(v)
+        z = search.without_multipliers(v)  # the momenta are not looked at: they say nothing about multipliers
         z[:, [search.n + a for a in held]] = mu
         return sides(search.look(np.arange(len(at)), z)[2], search.n)
 
@@ -120,6 +122,40 @@ def _beyond_folds(run: Trajectory, system: System) -> Array:
             beyond[lane, 1:] |= _thrown(system, state[lane], row, run.h)
         beyond[lane, after_changes(run, lane)] = False  # an action may move the state across a fold
     return beyond
+
+
+def _beyond_singular_equations(run: Trajectory, system: System) -> Array:
+    """Which nodes are separated from the one before by a place where the equations of motion determine no accelerations.
+
+    Where reactions contain accelerations, the matrix of these is not that of momenta and constraints. Beyond such a place the
+    matrix is on another side; or the velocity has changed by far more than the accelerations at both nodes would change it.
+    """
+    entries, n = [e for row in linear_motion(system).matrix for e in row], len(system.coordinates)
+    size = len(linear_motion(system).matrix)
+    groups = Groups(entry=entries, mass=[row[i] for i, row in enumerate(mass_matrix(system))])
+    compiled, motion = point_map(maps.quantity_map(system, groups.outputs)), point_map(maps.motion_map(system))
+    times = np.broadcast_to(run.time[None, :, None], (*run.table("position").shape[:2], 1))
+    state = np.concatenate([run.table("position"), run.table("velocity"), times], axis=2)
+    beyond = np.zeros(state.shape[:2], dtype=bool)
+    for lane, row in enumerate(run.parameter_rows[:, None, :]):
+        table = compiled(state[lane], row)[0]
+        root = np.sqrt(np.abs(groups.of(table, "mass")))
+        here = sides(groups.of(table, "entry").reshape(-1, size, size), n)
+        for k in np.flatnonzero(here == 0):
+            here[k] = here[k - 1] if k else 0.0
+        beyond[lane, 1:] = differ(here[1:], here[:-1])
+        if run.every == 1:
+            v, a = root * run.table("velocity")[lane], root * motion(state[lane], row)[0][:, :n]
+            beyond[lane, 1:] |= _leaps(v, a, np.diff(run.time))
+        beyond[lane, after_changes(run, lane)] = False
+    return beyond
+
+
+def _leaps(v: Array, a: Array, steps: Array) -> Array:
+    """Which steps changed the velocity by far more than the accelerations at both ends would."""
+    with np.errstate(all="ignore"):
+        moved, sizes, accelerated = (np.linalg.norm(x, axis=1) for x in (np.diff(v, axis=0), v, a))
+        return np.asarray(moved > THROWN * steps * np.maximum(accelerated[1:], accelerated[:-1]) + 1e-9 * sizes[1:])
 
 
 def _thrown(system: System, state: Array, row: Array, h: float) -> Array:

@@ -45,7 +45,7 @@ from .progress import Progress, chunks
 from .reduced_start import of_reduced
 from .reductions import reductions
 from .reference_solution import solve_reference
-from .start import of_momenta, resolve_start
+from .start import momenta_of, of_momenta, resolve_start
 from .stiff_solution import solve_stiff
 from .trajectory import Trajectory
 from .values import Array, Values, by_name, columns, lanes, parameter_values
@@ -149,11 +149,12 @@ def _run(
 
 
 def _after_one_step(system: ReducedDiscreteSystem, start: Any, parameters: Any, h: float) -> Any:
-    """A start of a reduced system; from position and momentum of the original one its first step is made."""
+    """A start of a reduced system; from position and velocity or momentum of the original one its first step is made."""
     given = {name_of(key) for key in start} if hasattr(start, "items") else set()
-    q = system.original.coordinates
+    q, own = system.original.coordinates, system.system.coordinates
     others = {c.momentum.name for c in q} | {R.name for R in groups(q)} | {v.name for R in groups(q) for v in R.vectors}
-    if given & others - {c.momentum.name for c in system.system.coordinates}:
+    others |= {c.name for c in q} - {c.name for c in own}
+    if given & (others - {c.momentum.name for c in own} | {c.dot.name for c in q}):
         known = {p.name for p in system.original.parameters}
         values = {k: v for k, v in (parameters or {}).items() if name_of(k) in known}
         return system.start(simulate(system.original, h=h, steps=1, start=start, parameters=values), parameters, h)
@@ -212,6 +213,8 @@ def _start(system: System | DiscreteSystem, given: Any, values: dict[str, Array]
     assert own is not None
     made = own.system
     branches = made is None or has_branches(made)
+    if made is not None and not made.principle.carried(made) and _gives_velocities(made, given):
+        return _by_momenta(made, given, values, branches)
     ends = {c.at(1).name for c in (*system.coordinates, *system.entropies)}
     pairs = any(name_of(key) in ends for key in given)
     held = carried(own) if pairs else ()  # momenta determine them
@@ -226,6 +229,27 @@ def _start(system: System | DiscreteSystem, given: Any, values: dict[str, Array]
         rows = columns(values, [p.name for p in made.parameters], lanes(values))
         return replace(begun, near=of_momenta(made, begun, rows, not maps.legendre_block(made, False).is_linear))
     return begun if begun.near is None else replace(begun, near=np.nan_to_num(begun.near))
+
+
+def _gives_velocities(system: System, given: Any) -> bool:
+    """Whether a start has velocities, and no momenta beside them."""
+    names = {name_of(key) for key in given}
+    vectors = [R.vectors for R in groups(system.coordinates)]
+    speeds = {q.dot.name for q in system.coordinates} | {v.name for row in vectors for v in row[: len(row) // 2]}
+    momenta = {q.momentum.name for q in system.coordinates} | {v.name for row in vectors for v in row[len(row) // 2 :]}
+    return bool(names & speeds) and not names & momenta
+
+
+def _by_momenta(made: System, given: Any, values: dict[str, Array], branches: bool) -> Start:
+    """A start of a discrete system from velocities of the system it was made from: by its momenta p = dL/dv."""
+    own = {p.name: values[p.name] for p in made.parameters}
+    rows = columns(own, [p.name for p in made.parameters], lanes(own))
+    begun = resolve_start(made, given, own, rows)
+    if begun.kind != "velocity":
+        return begun
+    return replace(
+        begun, kind="momentum", second=momenta_of(made, begun, rows), near=begun.second if branches else None
+    )
 
 
 def _fresh(plan: Plan, start: Start, events: Sequence[Event]) -> Job:

@@ -67,6 +67,12 @@ def resolve_start(system: System, given: Values, parameters: dict[str, Array], r
     return replace(start, kind="velocity", second=velocity)
 
 
+def momenta_of(system: System, start: Start, rows: Array) -> Array:
+    """The momenta dL/dv of a start with velocities."""
+    found: Array = point_map(maps.momentum_map(system))(_points(start), rows)[0]
+    return found
+
+
 def of_momenta(system: System, start: Start, rows: Array, branches: bool) -> Array:
     """The velocities that belong to the momenta of a start; of several, the one near a given velocity."""
     points = _points(start)

@@ -47,7 +47,7 @@ def streamed(
             count = min(length - done % length, extent.end - at)
             try:
                 after = piece(part, replace(asked, until=None, steps=count, progress=told))
-            except SimulationError as error:  # Ctrl-C: what there is continues later
+            except SimulationError as error:  # Ctrl-C: the same call continues from here
                 raise SimulationError(
                     f"{error} The checkpoint {path} has what came before: the same call goes on.", part
                 ) from None

@@ -230,11 +230,15 @@ class Search:
 
         The equations are linear in the multipliers, so these are right where the velocities are.
         """
-        z = np.column_stack([v, np.zeros((len(v), self.size - self.n))])
+        z = self.without_multipliers(v)
         if self.size > self.n:
             r, size, J = self.look(np.arange(len(z)), z)
             z[:, self.n :] = np.nan_to_num(_newton_steps(J, r, size)[:, self.n :])
         return z
+
+    def without_multipliers(self, v: Array) -> Array:
+        """Velocities, and multipliers that are zero."""
+        return np.column_stack([v, np.zeros((len(v), self.size - self.n))])
 
     def sides(self, v: Array) -> Array:
         """The pieces between folds in which velocities are, one row for each point."""

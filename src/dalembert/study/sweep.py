@@ -51,7 +51,7 @@ def sweep(
 ) -> Study:  # fmt: skip
     """Compute a motion for every value of what varies, into a Zarr folder that xarray reads as one Dataset.
 
-    Whatever is killed at whatever moment, the same call goes on from there, and the store ends up the same, byte for byte.
+    If processes are killed at any moment, the same call continues, and the store is the same in the end, byte for byte.
     The same call with more values computes only those that are missing. A lane has the bits of the same run alone.
 
     vary:       a grid {m: [1, 2, 3], x: [0, 0.1]} of parameters and starts; a list of lanes [{m: 1, x: 0}, ...]; a table of

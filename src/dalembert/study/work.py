@@ -29,7 +29,7 @@ DECIDING = ("numpy", "scipy", "sympy", "symengine", "llvmlite")
 
 @dataclass(frozen=True)
 class Job:
-    """A study as the workers know it: the arguments of `simulate`, of which some vary from lane to lane."""
+    """What a worker needs of a study: the arguments of `simulate`, of which some vary from lane to lane."""
 
     arguments: Mapping[str, Any]
     """Those that are the same for all lanes; the start and the parameters by name."""

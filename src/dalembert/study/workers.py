@@ -177,7 +177,7 @@ def _client(distributed: Any, scheduler: str | None) -> Iterator[Any]:
     loggers = [logging.getLogger(f"distributed{part}") for part in ("", ".client", ".scheduler", ".core", ".batched")]
     levels = [logger.level for logger in loggers]
     for logger in loggers:
-        logger.setLevel(logging.CRITICAL)  # what is lost is said in a sentence
+        logger.setLevel(logging.CRITICAL)  # losses are reported in one sentence, not in its log
     cluster = None
     try:
         if scheduler is None:

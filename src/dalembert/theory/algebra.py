@@ -132,6 +132,19 @@ def simplified(expression: Any, budget: Budget | None = None) -> Expr:
     return shortest(short, deep, *forms)
 
 
+def factored(expression: Any, budget: Budget | None = None) -> Expr:
+    """As `tidy`, or as one fraction of short factors where that is shorter: quotients within quotients disappear."""
+    budget, given = budget or Budget(seconds=2), sympy.sympify(expression)
+    if not 2 <= _length(given) <= LONG:
+        return given
+    whole = attempt(budget, with_short_exponents, sympy.factor, given)
+    forms = [whole]
+    if isinstance(whole, sympy.Mul):
+        parts = (f.func(*(tidy(e, budget) for e in f.args)) if f.is_Pow else tidy(f, budget) for f in whole.args)
+        forms.append(sympy.Mul(*parts))
+    return shortest(tidy(given, budget), *forms)
+
+
 def _factored(e: Expr) -> Expr:
     """Factored, sums under roots too."""
     return sympy.factor(e, deep=True)

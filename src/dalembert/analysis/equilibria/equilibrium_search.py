@@ -15,7 +15,7 @@ from ...errors import StartError, told
 from ...model.bodies.assembly import system_of
 from ...model.coordinates import Coordinate
 from ...model.heat import mechanical
-from ...model.scales import system_scales
+from ...model.scales import scales_at
 from ...model.system import System
 from ...numbers import reals
 from ...numbers import whole as count
@@ -251,7 +251,7 @@ def _is_turn(ends: tuple[float, float]) -> bool:
 def _is_periodic(r: Rest, q: Coordinate, ends: Box) -> bool:
     """Whether the equations have the period 2 pi in a coordinate; by value at sample points, up to rounding."""
     names = [*(c.name for c in r.system.coordinates), *r.unknown]
-    scales, usual = system_scales(r.system), np.array([0.3, 1.7])
+    scales, usual = scales_at(r.system, r.values), np.array([0.3, 1.7])
     places = np.array([*(ends.get(c, scales[c.name] * usual) for c in r.system.coordinates), *[usual] * len(r.unknown)])
     points = np.random.default_rng(1).uniform(places[:, 0], places[:, 1], (12, len(names)))
     boxes = [Interval(np.concatenate([c, c]), np.concatenate([c, c])) for c in points.T]

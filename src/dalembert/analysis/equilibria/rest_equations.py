@@ -18,7 +18,7 @@ from ...decide.matrix_scaling import balance
 from ...decide.sample import across, boundaries
 from ...decide.zero import vanishes
 from ...model.coordinates import Coordinate
-from ...model.scales import system_scales
+from ...model.scales import scales_at
 from ...model.system import System
 from ...rigour.enclosure import Enclosure
 from ...rigour.interval import Interval
@@ -94,7 +94,7 @@ def inside(system: System, box: Mapping[Coordinate, tuple[float, float]], values
     """Points in a box, in every branch that the equations have there; coordinates without an interval are angles, or the
     equations do not contain them.
     """
-    q, scales = system.coordinates, system_scales(system)
+    q, scales = system.coordinates, scales_at(system, values)
     unit = np.array([scales[c.name] for c in q])
     natural = np.outer(unit, (-1.3, 1.7))
     ends = np.array([box.get(c, usual) for c, usual in zip(q, natural, strict=True)], dtype=float)
@@ -116,7 +116,7 @@ def _beyond(
     values: Mapping[str, float],
 ) -> Iterator[Array]:  # fmt: skip
     """Points in the box for every combination of signs of the functions that bound branches, and on both sides of each."""
-    q, rng, scales = system.coordinates, Random(0), dict(system_scales(system))
+    q, rng, scales = system.coordinates, Random(0), scales_at(system, values)
     names = [c.name for c in q]
     known = np.tile([values[p.name] for p in system.parameters], (len(drawn), 1))
     signs = np.sign(vectorised([*names, *(p.name for p in system.parameters)], list(kinks))(np.hstack([drawn, known])))
@@ -179,6 +179,8 @@ def _samples(
 def _common_kernel(matrices: Array) -> tuple[Array, Array]:
     """The common kernel of all matrices, as rows with components in separate units, and these units."""
     stacked = matrices.reshape(-1, matrices.shape[2])
+    if not len(matrices):  # without samples nothing is known to vanish
+        return np.zeros((0, stacked.shape[1])), np.ones(stacked.shape[1])
     rows, columns = balance(stacked[None])
     _, found, right = np.linalg.svd(stacked * rows[0][:, None] * columns[0], full_matrices=True)
     held = int((found > 1e-11 * found.max(initial=0)).sum())

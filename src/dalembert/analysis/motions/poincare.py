@@ -96,7 +96,8 @@ def poincare(run: Trajectory, section: Any, *, direction: int = 1) -> Section:
     direction: 1 where the expression rises, -1 where it falls, 0 both ways
 
     Crossings are seen by the sign at the records: between two records there is at most one. A motion that starts on the
-    section does not cross it there. For a forced system sin(Omega*t) is a section once per period.
+    section does not cross it there; one that an event has stopped is seen up to the event. For a forced system sin(Omega*t)
+    is a section once per period.
     """
     check_steps(run, "poincare")
     system = run.system.continuous
@@ -112,7 +113,6 @@ def poincare(run: Trajectory, section: Any, *, direction: int = 1) -> Section:
         raise ModelError(
             f"poincare: the section {expression} is constant, so nothing crosses it. Give one such as x - 1."
         )
-    run = run.at_nodes
     value = run.quantity(expression)
     side = np.sign(np.nan_to_num(value if run.lanes is not None else value[None]))
     rises, falls = (s * side[:, :-1] < 0 for s in (1, -1))

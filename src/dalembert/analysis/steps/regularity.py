@@ -40,7 +40,7 @@ from ...run.plan import seed
 from ...run.start import OFF
 from ...run.trajectory import Trajectory
 from ...run.values import Array, Values, by_name, columns, parameter_values, step_length
-from ...symbolic import jacobian, magnitude, number
+from ...symbolic import fast, jacobian, magnitude, number
 from ...waist.layout import Groups
 from ...waist.stepmap import TIME, pointwise
 from .stage_conditions import stage_conditions
@@ -312,7 +312,8 @@ def _failed_step(run: Trajectory, system: DiscreteSystem, lane: int) -> tuple[Ar
     last = int(run.codes[lane, 1]) - run.begin
     state, t = run.records[lane, last, : len(stepmap.state)], float(run.time[last])
     names, residual = stepmap.unknowns, [r for b in stepmap.blocks for r in b.residual]
-    groups = Groups(residual=residual, slope=[e for row in jacobian(residual, names) for e in row])
+    terms = [magnitude(fast(r)) for r in residual]
+    groups = Groups(residual=residual, slope=[e for row in jacobian(residual, names) for e in row], size=terms)
     inputs = (*stepmap.state, *names, TIME)
     compiled = PointMap(pointwise(f"{system.name}, failed step", inputs, stepmap.parameters, groups.outputs))
 
@@ -323,15 +324,16 @@ def _failed_step(run: Trajectory, system: DiscreteSystem, lane: int) -> tuple[Ar
 
     moved = (state - run.records[lane, max(last - 1, 0), : len(state)]) / run.h
     guess = seed(system, stepmap, moved[None, places["position"]], names)[0]
+    sizes = groups.of(at(guess), "size")
+    unit = np.where(np.isfinite(sizes) & (sizes > 0), sizes, 1.0)  # of each equation, in its own units
     found = least_squares(
-        lambda x: groups.of(at(x), "residual"), guess,
-        jac=lambda x: groups.of(at(x), "slope").reshape(len(names), len(names)), x_scale="jac",
+        lambda x: groups.of(at(x), "residual") / unit, guess,
+        jac=lambda x: groups.of(at(x), "slope").reshape(len(names), len(names)) / unit[:, None], x_scale="jac",
         xtol=1e-15, ftol=1e-15, gtol=1e-15, max_nfev=2000,
     )  # fmt: skip
-    scale = np.abs(state[places["momentum"]]).max() or 1.0
     z0, before = (a[places["position"] + places["entropy"]] for a in (state, moved))
     rates = found.x[[names.index(step_velocity(c).name) for c in q]]
-    return z0, z0 + run.h * rates, before, t, float(np.abs(found.fun).max() / scale)
+    return z0, z0 + run.h * rates, before, t, float(np.abs(found.fun).max())
 
 
 def _ended(run: Trajectory, steps: Steps, lane: int, tolerance: float) -> Irregular:

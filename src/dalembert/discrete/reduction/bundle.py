@@ -135,7 +135,7 @@ class Bundle:
         """The derivative of s(r): one column for each shape coordinate."""
         return jacobian([fast(self.section[c]) for c in self.coordinates], self.shape)
 
-    # the way back
+    # group element and shape of a configuration
 
     @cached_property
     def frame(self) -> tuple[list[Fast], list[Fast]] | None:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from sympy import Symbol
+from sympy import Expr, Symbol
 
 from ...decide.elimination import highest_rank
 from ...decide.zero import vanishes
 from ...errors import ModelError
+from ...model.coordinates import step, time
 from ...symbolic import Fast, fast, jacobian
 from ...theory.reduction.group_law import near_identity
 from ..system import DiscreteSystem
@@ -48,8 +49,12 @@ def momentum_connection(
 def _check_regular(terms: ReducedTerms, b: Sequence[Symbol]) -> None:
     """L_d is G-regular: D2 D1 L_d is not degenerate on the directions of the group."""
     rows = jacobian(terms.leaving, b)
+
+    def read(e: Fast) -> Expr:
+        return terms.over.read(e, *b, *terms.original.parameters, step, time)
+
     identity = dict(zip(b, terms.over.symmetry.identity, strict=True))
-    if highest_rank(rows, near_identity([terms.read(e) for row in rows for e in row], identity, 4)) < len(b):
+    if highest_rank(rows, near_identity([read(e) for row in rows for e in row], identity, 4)) < len(b):
         raise ModelError(
             "momentum: it is not regular: D2 D1 L_d is degenerate on the directions of the group, so a step is not determined "
             "by its momentum. Leave out `momentum`."

@@ -104,7 +104,7 @@ def _element(
 def _without_rounding(theta: Fast, value: Any, identity: Fast, values: Mapping[str, Any]) -> Any:
     """A component of a group step, or that of the identity where it differs from it by the rounding of its terms alone.
 
-    A constraint may say that a component vanishes, and then nothing tells how large its rounding is.
+    A constraint may say that a component vanishes, and then the size of its rounding error is unknown.
     """
     import numpy as np
 

@@ -12,6 +12,7 @@ from ...model.system import System
 from ...theory.reduction import reduced as continuous
 from ...theory.reduction.momentum_reduction import MomentumReduction, reduce_to_level
 from ...theory.reduction.symmetry import Symmetry
+from ...theory.reduction.symmetry_search import FoundSymmetry, symmetry_of
 from ..system import DiscreteSystem
 from .connection import DiscreteConnection
 from .reduced_system import ReducedDiscreteSystem, reduce_discrete
@@ -20,7 +21,7 @@ from .reduced_system import ReducedDiscreteSystem, reduce_discrete
 @overload
 def reduce(
     system: System | Assembly,
-    symmetry: Symmetry,
+    symmetry: Symmetry | FoundSymmetry,
     *,
     section: Mapping[Coordinate, Any] | None = None,
     momentum: None = None,
@@ -32,7 +33,7 @@ def reduce(
 @overload
 def reduce(
     system: System | Assembly,
-    symmetry: Symmetry,
+    symmetry: Symmetry | FoundSymmetry,
     *,
     section: Mapping[Coordinate, Any] | None = None,
     momentum: Mapping[Any, Any],
@@ -44,7 +45,7 @@ def reduce(
 @overload
 def reduce(
     system: DiscreteSystem,
-    symmetry: Symmetry,
+    symmetry: Symmetry | FoundSymmetry,
     *,
     section: Mapping[Coordinate, Any] | None = None,
     connection: DiscreteConnection | None = None,
@@ -56,7 +57,7 @@ def reduce(
 
 def reduce(
     system: Any,
-    symmetry: Symmetry,
+    symmetry: Symmetry | FoundSymmetry,
     *,
     section: Mapping[Coordinate, Any] | None = None,
     connection: DiscreteConnection | None = None,
@@ -66,7 +67,8 @@ def reduce(
 ) -> Any:
     """A system, or a discrete system, reduced by a symmetry that leaves it invariant: in shape variables and the group's.
 
-    symmetry:   a `Symmetry`; its action must be free and leave Lagrangian, forces, constraints and variations invariant
+    symmetry:   a `Symmetry`, or one that `symmetries` has found; its action must be free and leave Lagrangian, forces,
+                constraints and variations invariant
     section:    one configuration of every shape: {coordinate: number} for as many coordinates as the group has elements, of
                 discrete systems also {coordinate: expression in the shape coordinates}; found if left out
 
@@ -79,14 +81,21 @@ def reduce(
     connection: a `DiscreteConnection`, for discrete systems; by default that of the kind of symmetry: the discrete constraints
                 themselves (Chaplygin), a level of the momentum (horizontal, with `momentum`), else the one along the section
     """
+    given = symmetry_of(symmetry)
+    for R in getattr(given, "groups", ()):
+        if not R.transports:
+            raise ModelError(
+                f"reduce: the symmetry moves the {R.noun} {R}, and the axes of its velocities are carried along, so that they "
+                f"are no function of a shape. State {R} by angles, or as a column of a rotation, and reduce that system."
+            )
     if isinstance(system, DiscreteSystem):
         return reduce_discrete(
-            system, symmetry, section=section, momentum=momentum, connection=connection, metric=metric, lift=lift
+            system, given, section=section, momentum=momentum, connection=connection, metric=metric, lift=lift
         )
     if connection is not None:
         raise ModelError(
             "reduce: connection is for discrete systems. Discretise the system first, such as "
             "reduce(discretise(system, midpoint_map), symmetry, connection=...), or leave it out."
         )
-    reduced = continuous.reduce(system, symmetry, section=section, metric=metric, lift=lift)
+    reduced = continuous.reduce(system, given, section=section, metric=metric, lift=lift)
     return reduced if momentum is None else reduce_to_level(reduced, momentum)

@@ -20,7 +20,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import count
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import sympy
 from sympy import Expr, Symbol
@@ -47,6 +47,9 @@ from .momentum_level import momentum_connection
 from .position_reconstruction import reconstructed, reduced_start, with_connection
 from .reduced_terms import ReducedTerms, Rows, times
 from .step_invariance import check_invariance
+
+if TYPE_CHECKING:
+    from ...run.trajectory import Trajectory
 
 Lift = tuple[tuple[Fast, ...], ...]
 
@@ -104,27 +107,27 @@ class ReducedDiscreteSystem(Shown):
         """The reduced forces (6.6) on the shapes, F- and F+: D2 of the Lagrangian applied to the mixed curvature."""
         shape = self.bundle.shape
         return tuple(
-            {r: tidy(self.terms.read(e)) for r, e in zip(shape, side, strict=True)} for side in self.terms.forces
+            {r: tidy(self.system.read(e)) for r, e in zip(shape, side, strict=True)} for side in self.terms.forces
         )  # type: ignore[return-value]
 
     @cached_property
     def mixed_curvature(self) -> tuple[tuple[tuple[Expr, ...], ...], tuple[tuple[Expr, ...], ...]]:
         """The reduced mixed curvature, - and +: by element coordinate (a vector at theta) and shape coordinate."""
         return tuple(
-            tuple(tuple(tidy(self.terms.read(e)) for e in row) for row in side) for side in self.terms.mixed_curvature
+            tuple(tuple(tidy(self.system.read(e)) for e in row) for row in side) for side in self.terms.mixed_curvature
         )  # type: ignore[return-value]
 
     @cached_property
     def momentum(self) -> dict[Symbol, Expr]:
         """J_d = D2 L w^-1 of a step, in the frame of its first node: one component per element (6.22)."""
         pairs = zip(self.bundle.symmetry.elements, self.terms.leaving, strict=True)
-        return {s: tidy(self.terms.read(e)) for s, e in pairs}
+        return {s: tidy(self.system.read(e)) for s, e in pairs}
 
     @cached_property
     def momentum_after(self) -> dict[Symbol, Expr]:
         """The momentum of a step in the frame of its last node; it is that of the next step along g^D (5.10)."""
         pairs = zip(self.bundle.symmetry.elements, self.terms.arriving, strict=True)
-        return {s: tidy(self.terms.read(e)) for s, e in pairs}
+        return {s: tidy(self.system.read(e)) for s, e in pairs}
 
     def equations(self) -> Any:
         """The reduced equations: horizontal ones for r, vertical ones for theta, constraints."""
@@ -147,9 +150,16 @@ class ReducedDiscreteSystem(Shown):
             return self.start(start, parameters, h)
         return with_connection(self, start, parameters, h) if self.solved and names else start
 
-    def reconstruct(self, run: Any, at: Mapping[Any, Any]) -> dict[Any, Any]:
-        """The positions of the original system at the nodes of a run of the reduced one; `at` is the first position."""
-        return reconstructed(self, run, at)
+    def reconstruct(
+        self, run: Trajectory, at: Mapping[Any, Any], parameters: Mapping[Any, float] | None = None
+    ) -> Trajectory:
+        """The run of the original system that belongs to a run of the reduced one; `at` is the first position.
+
+        parameters:  values of those parameters of the original system that the reduced one does not contain, for momenta
+        """
+        from ...run.reconstructed_run import run_of_positions
+
+        return run_of_positions(self.original, run, reconstructed(self, run, at), parameters or {})
 
     def _parts(self) -> list[Part]:
         d = self.spaces.ranks
@@ -346,7 +356,7 @@ def _with_group(
 
 
 def _new_coordinates(system: DiscreteSystem, over: Bundle, wanted: Sequence[str]) -> Solved:
-    """Coordinates with these names, or the next ones that nothing else has."""
+    """Coordinates with these names, or with the next ones that are not used."""
     taken = {s.name for s in (*system.coordinates, *over.shape, *system.parameters)}
     names: list[str] = []
     for name in wanted:

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from sympy import Expr, Symbol
+from sympy import Symbol
 
-from ...model.coordinates import Coordinate, step, time
-from ...symbolic import Fast, fast, gradient, jacobian, slow, substitution, total
+from ...model.coordinates import Coordinate
+from ...symbolic import Fast, fast, gradient, jacobian, substitution, total
 from ..system import DiscreteSystem
 from .bundle import Bundle
 from .connection import DiscreteConnection
@@ -187,12 +187,6 @@ class ReducedTerms:
         """omega(h(dr)), omega(zeta_Q) at a node."""
         at = substitution(self.over.placed())
         return times([[at(a) for a in row] for row in self.original.variations], self.frame_at(None))
-
-    def read(self, expression: Fast) -> Expr:
-        """An expression as SymPy."""
-        names = {s.name for s in expression.free_symbols}
-        ends = [Coordinate(n[:-6]).at(0 if n[-2] == "0" else 1) for n in names if n.endswith((".at(0)", ".at(1)"))]
-        return slow(expression, [*self.original.parameters, *self.over.shape, *ends, step, time])
 
 
 def times(a: Sequence[Sequence[Fast]], b: Sequence[Sequence[Fast]]) -> Rows:

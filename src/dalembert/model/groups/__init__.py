@@ -4,7 +4,7 @@
     SE2.Ad(g), SE2.coAd(g)          matrices of Ad and of its dual
     SO3 * R(2)                      a direct product
     Semidirect(SU2)                 SU(2) with the vectors it acts on
-    MatrixGroup("SL2", [E, F, H])   a group of one's own, by a basis of its algebra
+    MatrixGroup("SL2", [E, F, H])   any matrix group, by a basis of its algebra
 
 A coordinate with values in a group is made by `dalembert.group_coordinate("g", group)`.
 """

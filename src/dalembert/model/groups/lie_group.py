@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from ...errors import ModelError, told
 from . import rows as r
+from .given_points import point_rows
 from .matrix_algebra import MatrixAlgebra
 from .point_names import PointNames
 from .rows import Rows
@@ -85,7 +86,7 @@ class LieGroup(MatrixAlgebra, PointNames):
 
     def product(self, g: Any, h: Any) -> Any:
         """g h."""
-        return r.made(r.multiplied(r.taken(g), r.taken(h)))
+        return r.made(r.multiplied(point_rows(self, g), point_rows(self, h)))
 
     def inverse_rows(self, a: Rows) -> list[list[Any]]:
         """The rows of the inverse."""
@@ -100,7 +101,7 @@ class LieGroup(MatrixAlgebra, PointNames):
 
     def inverse(self, g: Any) -> Any:
         """The inverse of g."""
-        return r.made(self.inverse_rows(r.taken(g)))
+        return r.made(self.inverse_rows(point_rows(self, g)))
 
     def adjoint_rows(self, a: Rows) -> list[list[Any]]:
         """The rows of Ad: columns are the components of g E_k g^-1."""
@@ -110,12 +111,12 @@ class LieGroup(MatrixAlgebra, PointNames):
 
     def Ad(self, g: Any) -> Any:
         """The matrix of eta -> g eta g^-1."""
-        a = r.taken(g)
+        a = point_rows(self, g)
         return r.made(self.adjoint_rows(a), a[0])
 
     def coAd(self, g: Any) -> Any:
         """The matrix of Ad*: <Ad*_g mu, xi> = <mu, Ad_g xi>."""
-        a = r.taken(g)
+        a = point_rows(self, g)
         return r.made(r.transposed(self.adjoint_rows(a)), a[0])
 
     # retractions and their tangents
@@ -310,12 +311,12 @@ class LieGroup(MatrixAlgebra, PointNames):
 
     def log(self, g: Any) -> Any:
         """xi with exp(xi) = g: the shortest for rotations."""
-        return r.made_vector(self.way(self.identity_numbers, self.numbers_of(r.taken(g)), "exp"))
+        return r.made_vector(self.way(self.identity_numbers, self.numbers_of(point_rows(self, g)), "exp"))
 
     def cayley_inverse(self, g: Any) -> Any:
         """xi with cayley(xi) = g."""
         self.need_cayley()
-        return r.made_vector(self.way(self.identity_numbers, self.numbers_of(r.taken(g)), "cayley"))
+        return r.made_vector(self.way(self.identity_numbers, self.numbers_of(point_rows(self, g)), "cayley"))
 
     # a point held by numbers
     @property

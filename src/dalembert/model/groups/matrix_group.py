@@ -1,4 +1,4 @@
-"""A group of one's own, by a basis of its algebra: what the formulas need is found from the basis."""
+"""Any matrix group, given by a basis of its algebra: what the formulas need is derived from the basis."""
 
 from __future__ import annotations
 

@@ -46,7 +46,7 @@ def is_named(group: LieGroup) -> bool:
 
 
 def digest(group: LieGroup) -> str:
-    """A word for a group: its name, for groups of one's own with a digest of the basis."""
+    """A word that identifies a group: its name; for a group that a user defines, with a digest of the basis."""
     if is_named(group):
         return group.name
     text = repr((group.name, [E.tolist() for E in group.basis]))

@@ -13,6 +13,7 @@ from sympy import Expr, Symbol
 
 from ...decide import balls
 from ...decide.elimination import rank
+from ...decide.matrix_scaling import solved
 from ...decide.sample import points_where
 from ...display import Part, Shown
 from ...errors import ModelError
@@ -221,9 +222,11 @@ def _newton(
         J = np.array([[number(e, here) for e in row] for row in rows])
         if not (np.isfinite(J).all() and np.isfinite(value).all()):
             break
-        step = np.linalg.lstsq(J, -value, rcond=None)[0]
+        step = solved(J[None], -value[None])[0]
+        terms = np.abs(J) @ np.abs(y) + np.abs(value)  # of each relation, so that their units do not matter
+        unit = np.where(terms > 0, terms, 1.0)
         trials = ((residual(y + step / 2**k), y + step / 2**k) for k in range(30))
-        better = next((t for t in trials if np.abs(t[0][0]).max() < np.abs(value).max()), None)
+        better = next((t for t in trials if np.abs(t[0][0] / unit).max() < np.abs(value / unit).max()), None)
         if better is None:
             break
         (value, here), y = better

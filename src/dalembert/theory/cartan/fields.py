@@ -34,7 +34,7 @@ def short(e: Expr) -> Expr:
 
 
 def same_basis(a: Any, b: Any, function: str) -> None:
-    """Refuse to combine what lives on different spaces."""
+    """Refuse to combine objects of different spaces."""
     if a.basis != b.basis:
         raise ModelError(
             f"{function}: one is written in {', '.join(map(str, a.basis))}, the other in {', '.join(map(str, b.basis))}. "

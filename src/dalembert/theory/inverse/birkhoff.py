@@ -6,6 +6,7 @@ L = a_k(q, t) v_k - U(q, t) has the equations F_e = H_ae v_a + dU/dx_e + da_e/dt
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import chain
 from itertools import combinations as combinations_of
 
 import sympy
@@ -14,11 +15,12 @@ from sympy import Expr, Matrix
 from ...decide.zero import vanishes
 from ...errors import ModelError
 from ...model.coordinates import time
-from ...symbolic import fast, gradient, jacobian
+from ...symbolic import Fast, fast, gradient, jacobian, total
 from ..algebra import attempt, linear_solution, read
 from .along_motion import two_forms
 from .found_lagrangian import InverseResult, is_exactly
 from .given_equations import GivenEquations
+from .last_multiplier import candidates
 from .linear_identities import combinations
 from .normal_form import lagrangian_of
 from .search_progress import Search
@@ -74,7 +76,8 @@ def birkhoffian(given: GivenEquations, search: Search) -> InverseResult:
             "velocities determines all of them.",
             searched=tuple(search.searched),
         )  # fmt: skip
-    for H in _two_forms(given, rates, search):
+    forms = [_two_forms(given, rates, search), *([_last_multipliers(given, rates, search)] if len(rates) == 2 else [])]
+    for H in chain(*forms):
         made = [
             sympy.Add(*(H[a, e] * (q.dot - X) for a, (q, X) in enumerate(zip(given.coordinates, rates, strict=True))))
             for e in range(len(rates))
@@ -132,6 +135,26 @@ def _two_forms(given: GivenEquations, X: list[Expr], search: Search) -> Iterator
             H[e, a] -= c * p
         if not vanishes(H.det()):
             yield H
+
+
+def _last_multipliers(given: GivenEquations, X: list[Expr], search: Search) -> Iterator[Matrix]:
+    """For two coordinates: H_12 = M with dM/dt + M div X = 0 along X, log M a combination of logarithms."""
+    x, y = given.coordinates
+    divergence = fast(X[0]).diff(fast(x)) + fast(X[1]).diff(fast(y))
+    variables = (time, x, y)
+
+    def rate(S: Expr) -> Fast:
+        moves = (fast(1), *map(fast, X))
+        return total([d * m for d, m in zip(gradient(S, variables), moves, strict=True)])
+
+    search.begin("last multipliers")
+    functions = candidates(X, (), (x, y))
+    columns = [[divergence], *([rate(S)] for S in functions)]
+    for first, *others in combinations(columns, variables, search, *functions, *X):
+        if first != 0:
+            S = sympy.Add(*(c / first * f for c, f in zip(others, functions, strict=True)))
+            M = sympy.powsimp(sympy.exp(sympy.expand(S)))
+            yield Matrix([[0, M], [-M, 0]])
 
 
 def _conditions_on(place: tuple[int, int], p: Expr, q: tuple[sympy.Symbol, ...], X: list[Expr]) -> list[Expr]:

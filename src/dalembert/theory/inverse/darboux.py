@@ -109,7 +109,7 @@ def darboux(given: Any, coordinates: Any = None, *, positions: Any) -> DarbouxCo
 def _found(
     L: Expr, a: list[Expr], H: Matrix, J: Matrix, q: tuple[Coordinate, ...], new: tuple[Coordinate, ...], search: Search
 ) -> DarbouxCoordinates:
-    """Coordinates, their quadrature, the check, the way back."""
+    """Coordinates, their quadrature, the check, the inverse."""
     search.begin("coordinates without brackets with one another")
     found = _constant(J, q) if not H.free_symbols & set(q) else _from_commuting(a, H, q, search)
     if found is None:

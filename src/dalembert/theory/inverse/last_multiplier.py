@@ -30,7 +30,7 @@ def logarithms(flow: Flow, budget: Budget) -> Iterator[Expr]:
     affine = _affine(flow, budget)
     if affine is not None:
         yield affine
-    yield from _combined(flow, candidates(flow), budget)
+    yield from _combined(flow, candidates(flow.accelerations, flow.velocities, flow.coordinates), budget)
     if flow.n == 1:
         yield from _combined(flow, [sympy.log(P) for P in darboux_polynomials(flow, budget)], budget)
         yield from _of_first_integral(flow, budget)
@@ -58,10 +58,12 @@ def _read(e: Fast, flow: Flow) -> Expr:
     return read(e, *flow.accelerations, *flow.variables)
 
 
-def candidates(flow: Flow) -> list[Expr]:
-    """Time, coordinates, and logarithms of the factors and sums that the accelerations are written with."""
+def candidates(
+    rates: Sequence[Expr], velocities: Sequence[sympy.Symbol], coordinates: Sequence[sympy.Symbol]
+) -> list[Expr]:
+    """Time, coordinates, and logarithms of the factors and sums that accelerations, or other rates, are written with."""
     found: dict[Expr, None] = {}
-    for e in flow.accelerations:
+    for e in rates:
         for top in sympy.fraction(sympy.together(e)):
             for factor in sympy.Mul.make_args(sympy.factor_terms(top)):
                 base = factor.base if factor.is_Pow else factor
@@ -71,9 +73,10 @@ def candidates(flow: Flow) -> list[Expr]:
                 found.setdefault(part.base)
             if isinstance(part, sympy.sin | sympy.cos):
                 found.setdefault(part)
-    moving = [P for P in found if P.free_symbols & set(flow.variables) and P not in flow.variables]
-    plain = [time, *flow.coordinates]
-    logs = [*flow.velocities, time, *flow.coordinates, *moving]
+    plain = [time, *coordinates]
+    variables = {*plain, *velocities}
+    moving = [P for P in found if P.free_symbols & variables and P not in variables]
+    logs = [*velocities, *plain, *moving]
     return [*plain, *(q**2 for q in plain), *(sympy.log(P) for P in logs)]
 
 

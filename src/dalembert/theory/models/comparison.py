@@ -24,6 +24,7 @@ from sympy import Expr
 from ...decide import balls
 from ...decide.balls import Ball, Point
 from ...decide.elimination import rank, solution
+from ...decide.zero import vanishes
 from ...display import Part, Shown, Table
 from ...errors import ModelError
 from ...model.bodies.assembly import system_of
@@ -240,16 +241,14 @@ def _agreement(base: System, other: System, name: str) -> Agreement:
 
 def _why(base: System, other: System, name: str) -> str:
     """Why accelerations agree."""
-    if all(c.is_holonomic or _keeps(base, c) for c in base.constraints):
+    bent = [lagrange_derivative(c.expression, base.coordinates) for c in base.constraints if not c.is_holonomic]
+    if all(vanishes(e) for row in bent for e in row):
         return "the constraints are derivatives of functions of position, so that E(chi) adds nothing"
+    if not any(any(_nonzero(base, row)) for row in bent):
+        return "E(chi) vanishes along the motions of d'Alembert and Chetaev, although not along every curve"
     if name == MINIMAL and not any(_nonzero(base, other.principle.besides(other))):
         return "the momentum has no part along the rows of the constraints where these hold"
     return "what it adds is a combination of the rows of the constraints, which the multipliers take up"
-
-
-def _keeps(base: System, c: Any) -> bool:
-    bent = lagrange_derivative(c.velocity_form(base.coordinates), base.coordinates)
-    return not any(_nonzero(base, bent))
 
 
 def _nonzero(base: System, expressions: Sequence[Fast]) -> list[bool]:

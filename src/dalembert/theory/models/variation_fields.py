@@ -26,13 +26,13 @@ from ...model.space import lines_only
 from ...model.system import System
 from ...model.upsilon import Upsilon, bordered, components, lagrange_derivative, solved
 from ...symbolic import Fast, fast, gradient, jacobian, total
-from ..algebra import tidy
+from ..algebra import factored, tidy
 from ..forms.hamilton import legendre
 from ..motion.lagrange import euler_lagrange, linear_motion, parted, readable
 
 Rows = list[list[Fast]]
 
-SHORT = 60
+SHORT = 1000
 """Expressions of more operations are shown as they were derived."""
 
 
@@ -182,11 +182,11 @@ class VariationFields(Shown):
         """E_k(L) - R_k^n dL/dv^n = F_k + lambda_a dchi_a/dv^k, one per coordinate."""
         s = self.system
         left = (
-            e - total(r * p for r, p in zip(row, self._momenta, strict=True))
+            self._short(e) - self._short(total(r * p for r, p in zip(row, self._momenta, strict=True)))
             for e, row in zip(euler_lagrange(s), self._R, strict=True)
         )
-        right = (fast(f) + r for f, r in zip(s.force, s.principle.impulse(s), strict=True))
-        return tuple(Eq(self._short(a), self._short(b), evaluate=False) for a, b in zip(left, right, strict=True))
+        right = (self._short(fast(f) + r) for f, r in zip(s.force, s.principle.impulse(s), strict=True))
+        return tuple(Eq(a, b, evaluate=False) for a, b in zip(left, right, strict=True))
 
     @cached_property
     def bordered(self) -> Matrix:
@@ -249,7 +249,7 @@ class VariationFields(Shown):
     def _short(self, e: Any) -> Expr:
         """Short where that does not take long; long expressions, as user's functions Phi make them, stay as they are."""
         plain = readable(fast(e), self.system)
-        return tidy(plain) if plain.count_ops() <= SHORT else plain
+        return factored(plain) if plain.count_ops() <= SHORT else plain
 
     def _matrix(self, rows: Sequence[Sequence[Any]]) -> Matrix:
         return Matrix([[self._short(e) for e in row] for row in rows])

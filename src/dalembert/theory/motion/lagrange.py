@@ -22,7 +22,7 @@ from ...model.space import frame, position_symbols
 from ...model.system import System
 from ...symbolic import Fast, fast, gradient, jacobian, slow, substitute, total
 from ...symbolic import expanded as multiplied_out
-from ..algebra import linear_solution
+from ..algebra import factored, linear_solution
 from .frames import hamel_residual
 
 SECONDS = 60
@@ -207,11 +207,14 @@ class Equations(Formulas):
     @cached_property
     def lagrange(self) -> tuple[Eq, ...]:
         """d/dt dL/dv - dL/dq = F + lambda_a omega^a, one equation per coordinate."""
-        forces = [fast(f) for f in self.system.force]
-        right = [f + r for f, r in zip(forces, reaction(self.system), strict=True)]
+        besides = self.system.principle.besides(self.system)
+        rows = zip(euler_lagrange(self.system), self.system.force, reaction(self.system), besides, strict=True)
         return tuple(
-            self._equation(self._tidy(e), multiplied_out(readable(r, self.system)))
-            for e, r in zip(euler_lagrange(self.system), right, strict=True)
+            self._equation(
+                self._tidy(e),
+                multiplied_out(readable(fast(f) + r - more, self.system)) + factored(readable(more, self.system)),
+            )
+            for e, f, r, more in rows
         )
 
     @cached_property

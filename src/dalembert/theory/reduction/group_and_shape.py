@@ -1,4 +1,4 @@
-"""Where a state of the system is on the bundle: the group element and the shape of a position, and velocities in the frame.
+"""Group element and shape of a position, and the velocities of a state in the frame.
 
 Phi(g, s(r)) = q is solved by Newton's method, along the straight way from a known place to q; if that fails, from others.
 """
@@ -168,7 +168,7 @@ def _searched(f: Callable[[Array], Array], slopes: Callable[[Array], Array], goa
 def _newton(
     f: Callable[[Array], Array], slopes: Callable[[Array], Array], goal: Array, u: Array, size: Array
 ) -> Array | None:
-    """Newton's method until it gains no more; the numbers of a position are divided by their sizes."""
+    """Newton's method until the error no longer falls; the numbers of a position are divided by their sizes."""
     import numpy as np
 
     best = np.inf

@@ -62,7 +62,7 @@ def system_along(reduced: ReducedSystem) -> System:
 
 
 def _variations(reduced: ReducedSystem) -> list[Expr] | None:
-    """Variations of one's own, as expressions in the velocities; None where constraints give them."""
+    """Given variations, as expressions in the velocities; None where constraints give them."""
     if not reduced.system.has_own_variations:
         return None
     rows = [reduced.forms.row(i) for i in range(reduced.forms.rows)]

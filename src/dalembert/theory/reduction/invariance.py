@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from sympy import Expr
+from sympy import Expr, default_sort_key
 
 from ...decide import balls
 from ...decide.elimination import rank
@@ -20,7 +20,8 @@ from ...errors import ModelError, printed, told
 from ...model.heat import mechanical
 from ...model.space import frame, groups, position_symbols
 from ...model.system import System
-from ...symbolic import Fast, fast, jacobian, substitute, total
+from ...symbolic import Fast, fast, jacobian, substitute, summands, total
+from ..motion.lagrange import readable
 from .group_law import near_identity
 from .symmetry import Symmetry
 from .velocity_components import components
@@ -196,12 +197,24 @@ class Moved:
         return bool(answers) and all(answers)
 
 
+def _changed(found: Invariance, term: Term) -> str:
+    """Which summands of a function change, where others do not."""
+    if term.name.startswith(("force", "constraint", "variation")):
+        return ""
+    moved, parts = Moved(found.system, found.symmetry), list(summands(fast(term.expression)))
+    changed = [readable(e, found.system) for e in parts if not moved.keeps(e)]
+    if not 0 < len(changed) < len(parts):
+        return ""
+    named = ", ".join(printed(e) for e in sorted(changed, key=default_sort_key))
+    return f", by its term{'s' if len(changed) > 1 else ''} {named},"
+
+
 def require(found: Invariance, role: str) -> None:
     """Refuse a system that a symmetry does not leave invariant, with the first part that is not."""
     for term in found.broken:
         moved = ", ".join(str(q) for q in found.symmetry.moved)
+        stated = f"the {term.name} {printed(term.expression)}{_changed(found, term)} of {found.system.name!r}"
         raise ModelError(
-            f"{role}: the {term.name} {printed(term.expression)} of {found.system.name!r} is not invariant when {moved} are "
-            f"moved by {', '.join(map(str, found.symmetry.elements))}. Reduce by elements that leave it invariant, or see "
-            "dalembert.symmetries(system)."
+            f"{role}: {stated} is not invariant when {moved} are moved by {', '.join(map(str, found.symmetry.elements))}. "
+            f"Reduce by elements that leave it invariant, or see dalembert.symmetries(system)."
         )

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
+from ...display import Part, Shown, Table
 from ...errors import StartError, told
 from ...model.coordinates import Coordinate, time
 from ...model.group_coordinate import GroupCoordinate
@@ -27,12 +28,13 @@ SUBSTEPS = 4
 """Runge-Kutta steps between two of the given times."""
 
 
-@dataclass(frozen=True, eq=False)
-class Reconstruction:
+@dataclass(frozen=True, eq=False, repr=False)
+class Reconstruction(Shown):
     """A motion of the coordinates of a system; see `ReducedSystem.reconstruct`.
 
     times:      the times
     values:     {coordinate: array}, matrices of group coordinates
+    elements:   the symbols of a group element
     group:      the group elements g with q = Phi(g, s(r)), one row per time
     geometric:  those of the horizontal motion over the same shapes, from the same place
     dynamic:    group times the inverse of geometric: what the momentum adds
@@ -40,12 +42,23 @@ class Reconstruction:
 
     times: Array
     values: Mapping[Any, Array]
+    elements: tuple[Any, ...]
     group: Array
     geometric: Array
     dynamic: Array
 
     def __getitem__(self, key: Any) -> Array:
         return self.values[key]
+
+    def _parts(self) -> list[Part]:
+        names = ", ".join(map(str, self.values))
+        columns = zip(self.elements, self.group[-1], self.geometric[-1], self.dynamic[-1], strict=True)
+        rows = [(str(e), *(f"{x:.9g}" for x in numbers)) for e, *numbers in columns]
+        return [
+            f"reconstructed motion of {names}: {len(self.times)} times from {self.times[0]:g} to {self.times[-1]:g}",
+            "The group element at the end is the dynamic phase times the geometric one, that of the connection alone:",
+            Table(("element", "whole", "dynamic", "geometric"), [(e, w, d, g) for e, w, g, d in rows]),
+        ]
 
 
 def reconstruct(
@@ -91,7 +104,7 @@ def reconstruct(
     inverse, product = (_groupfunction_of(s, k, numbers) for k in ("inverse", "product"))
     dynamic = product(*group.T, *inverse(*geometric.T)).T
     found = position(*group.T, *(f(t) for f in shape))
-    return Reconstruction(t, _by_factor(q, found), group, geometric, dynamic)
+    return Reconstruction(t, _by_factor(q, found), tuple(s.elements), group, geometric, dynamic)
 
 
 def _lift(reduced: ReducedSystem, numbers: Mapping[Any, float]) -> Any:

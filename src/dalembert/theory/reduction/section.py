@@ -110,7 +110,7 @@ def chart(R: GroupCoordinate, axes: Sequence[int]) -> Matrix:
 
 def turn(R: GroupCoordinate, i: int, r: Any) -> Matrix:
     """exp(r E_i), from A^4 = -s A^2."""
-    E, s = Matrix(R.group.basis[i]), (R.group.square or {}).get((i, i), 0)
+    E, s = Matrix(R.acting.basis[i]), (R.acting.square or {}).get((i, i), 0)
     whole = sympy.eye(R.size) + r * E
     if s == 0:
         return whole + r**2 * E**2 / 2 + r**3 * E**3 / 6

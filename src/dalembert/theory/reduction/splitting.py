@@ -1,7 +1,7 @@
 """The spaces of a symmetry under constraints, in a frame of shape velocities and group velocities (section 3.8).
 
 V is what the group moves, D the admissible velocities, S = D and V, H the rest of D, U the rest of V, W the rest of all:
-complements are orthogonal in the kinetic energy, or in a metric of one's own. The horizontal space W + H is the graph of a
+complements are orthogonal in the kinetic energy, or in a given metric. The horizontal space W + H is the graph of a
 map M from shape velocities to group velocities: the (nonholonomic) connection is xi - M r', its curvature
 B = d a - [a, a] with a = -M.
 """
@@ -29,7 +29,7 @@ class Splitting:
     shape:     the shape coordinates
     forms:     one row per constraint on variations
     metric:    the kinetic energy of the frame, or another metric, a matrix
-    given:     a connection of one's own, M by elements and shapes, in the place of the one with W + H
+    given:     a given connection, M by elements and shapes, instead of the one with W + H
     """
 
     symmetry: Symmetry

@@ -89,6 +89,23 @@ class FoundSymmetries(Shown):
         return [*parts, *(part for f in self.found for part in f._parts())]
 
 
+def symmetry_of(given: Any) -> Any:
+    """The symmetry of one that was found; what is given otherwise."""
+    if isinstance(given, FoundSymmetries):
+        listed = "; ".join(f"[{k}] {f.name}" for k, f in enumerate(given))
+        raise ModelError(
+            f"reduce: got all symmetries that were found. Give one of them, symmetries(system)[k]: {listed or 'none'}."
+        )
+    if isinstance(given, FoundSymmetry):
+        if not given.exact:
+            raise ModelError(
+                f"reduce: the {given.name} changes the Lagrangian by the derivative of a function. Reduce by a symmetry that "
+                f"leaves it as it is; what this one conserves is its charge."
+            )
+        return given.symmetry
+    return given
+
+
 def symmetries(system: System) -> FoundSymmetries:
     """Obvious symmetries of a system: translations, rotations, scalings, combinations of these, boosts, turns of rotations
     and poses from the left and from the right, and all together.

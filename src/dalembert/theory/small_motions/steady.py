@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal, Inexact, localcontext
+from functools import cache
 from typing import Any
 
 from sympy import Expr, Matrix, Symbol
@@ -39,17 +40,38 @@ def refuse_unsteady(
         system.constraints, parts["constraints"], matrices["constraints"], matrices["rates"].tolist(), strict=True
     )
     for c, (e,), value, row in rows:
-        if not _holds(e, [fast(a) for a in c.coefficients], value, row, q, reach, last, values):
+        slopes = [fast(a) for a in c.coefficients]
+        if not _is_zero(e, value, values, lambda s=slopes, r=row: _allowed(s, r, q, reach, last, values)):  # type: ignore[misc]
             raise ModelError(f"about: the state violates {c.expression} = 0: its value there is {value}.")
-    equations = zip(
-        q, parts["residual"], parts["zeroth"], matrices["residual"], matrices["zeroth"].tolist(), strict=True
-    )
-    for c, (e,), slopes, value, row in equations:
-        if not _holds(e, slopes, value, row, q, reach, last, values):
+    forces = list(zip(parts["zeroth"], matrices["zeroth"].tolist(), strict=True))
+
+    @cache
+    def bounds() -> list[float]:
+        own = [_allowed(slopes, row, q, reach, last, values) for slopes, row in forces]
+        return [a + b for a, b in zip(own, _by_reactions(own, matrices), strict=True)]
+
+    for k, (c, (e,), value) in enumerate(zip(q, parts["residual"], matrices["residual"], strict=True)):
+        if not _is_zero(e, value, values, lambda k=k: bounds()[k]):  # type: ignore[misc]
             raise ModelError(
                 f"about: this state is neither an equilibrium nor a steady motion: in the equation of {c} a force of "
                 f"{neat(-value)} is left over. dalembert.equilibria(system, ...) finds the equilibria."
             )
+
+
+def _by_reactions(allowed: Sequence[float], matrices: Mapping[str, Any]) -> list[float]:
+    """What is left over in each equation by reactions that balance what may be left over in the others.
+
+    Forces are compared by the root of the mass, as where the multipliers are sought.
+    """
+    masses, forms = matrices["second"], matrices["forms"]
+    units = [m**-0.5 if (m := size_of(masses[i, i])) else 1.0 for i in range(len(allowed))]
+    most = max((a * u for a, u in zip(allowed, units, strict=True)), default=0.0)
+    found = [0.0] * len(allowed)
+    for row in forms.tolist():
+        sizes = [size_of(w) for w in row]
+        largest = max((w * u for w, u in zip(sizes, units, strict=True)), default=0.0)
+        found = [f + (w * most / largest if largest else 0.0) for f, w in zip(found, sizes, strict=True)]
+    return found
 
 
 def _reach(q: Sequence[Coordinate], masses: Matrix, at: Mapping[Symbol, Any]) -> list[float]:
@@ -60,28 +82,29 @@ def _reach(q: Sequence[Coordinate], masses: Matrix, at: Mapping[Symbol, Any]) ->
     return [max(s, largest / r if r else 0.0) for s, r in zip(sizes, roots, strict=True)]
 
 
-def _holds(
-    e: Fast, slopes: Sequence[Fast], value: Expr, row: Sequence[Expr], q: Sequence[Coordinate],
-    reach: Sequence[float], last: Sequence[float], values: Mapping[str, float],
-) -> bool:  # fmt: skip
-    """Whether an expression vanishes at the state; in numbers, up to rounding, to a relative change NEAR of the state, or to
-    what was rounded when it was typed.
-
-    slopes, row:  its derivatives by the coordinates, as expressions and at the state
-    reach, last:  how large each coordinate is, and half a unit of the last digit that was typed
-    """
+def _is_zero(e: Fast, value: Expr, values: Mapping[str, float], allowed: Callable[[], float]) -> bool:
+    """Whether an expression vanishes at the state; in numbers, up to rounding or to what is allowed."""
     if value.free_symbols:
         return vanishes(value)
     if value.is_Rational:
         return bool(value == 0)
     left = abs(number(value, {}))
-    if left <= ROUNDED * number(magnitude(e), values):
-        return True
+    return bool(left <= ROUNDED * number(magnitude(e), values) or left <= allowed())
+
+
+def _allowed(
+    slopes: Sequence[Fast], row: Sequence[Expr], q: Sequence[Coordinate],
+    reach: Sequence[float], last: Sequence[float], values: Mapping[str, float],
+) -> float:  # fmt: skip
+    """By how much an expression changes with a relative change NEAR of the state, or with what was rounded when it was typed.
+
+    slopes, row:  its derivatives by the coordinates, as expressions and at the state
+    reach, last:  how large each coordinate is, and half a unit of the last digit that was typed
+    """
     sizes = [size_of(a) for a in row]
-    if left <= sum(a * max(NEAR * r, digit) for a, r, digit in zip(sizes, reach, last, strict=True)):
-        return True
     bends = (a * _bend(d, c, a, values) for a, d, c in zip(sizes, slopes, q, strict=True) if a)
-    return left <= NEAR * sum(bends)
+    moved = sum(a * max(NEAR * r, digit) for a, r, digit in zip(sizes, reach, last, strict=True))
+    return max(moved, NEAR * sum(bends))
 
 
 def _last_digit(given: Any) -> float:
