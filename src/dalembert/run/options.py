@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..engine.machine import BACKENDS, COARSER, CPU, DEVICES, DOUBLE
-from ..engine.run_options import EXACT, Extent, Search
+from ..engine.run_options import COARSE, EXACT, Extent, Search
 from ..errors import MethodError, told
 from ..methods.base import Method
 from ..numbers import MOST, finite, positive, whole
@@ -96,6 +96,11 @@ class Options:
     def says_search(self) -> bool:
         """Whether `tolerance` or `max_iterations` was given."""
         return self.tolerance is not None or self.max_iterations is not None
+
+    @property
+    def default_search(self) -> Search:
+        """How exactly steps are solved if nothing else is said: to the rounding error of the precision."""
+        return EXACT if self.precision == DOUBLE else COARSE
 
     def search(self, default: Search = EXACT) -> Search:
         """How exactly steps are solved; options not given are those of the default."""

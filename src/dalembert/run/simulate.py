@@ -16,7 +16,7 @@ from ..discrete.system import DiscreteSystem
 from ..engine.arguments import Lanes
 from ..engine.kernels import STATUS_WIDTH, carry_width, motion_width
 from ..engine.machine import CPU, DOUBLE, Stepper
-from ..engine.run_options import COARSE, EXACT, Search
+from ..engine.run_options import EXACT, Search
 from ..engine.status import Status
 from ..errors import MethodError, StartError, told
 from ..methods.base import Method
@@ -93,8 +93,7 @@ def simulate(
     strict:     raise SimulationError if a lane ends early; the error carries the trajectory. False returns it.
     device:     "cpu", all cores, and in long runs several lanes at once in the vector registers; "simd", always in vectors,
                 with the same bits; or "cuda", all GPUs of this computer, one thread for each lane
-    precision:  "double"; or on a GPU, on request, "single", or "mixed", where states, sums and times are doubles and the
-                equations of a step are solved in single precision. Steps are then solved to rounding error of that precision
+    precision:  "double"; on a GPU also "single", or "mixed": states, sums and times are doubles, steps are solved in floats
     checkpoint: a file "run.nc" that has the whole run, written anew every `checkpoint_every` steps; if the process is killed
                 at any moment, the same call goes on from there, and the motion is bitwise that of a run without
                 interruption. Or a folder "run.zarr", to which records are written as they come, so that a run of any length
@@ -111,7 +110,6 @@ def simulate(
     asked = Options(
         step_size(h), until, steps, every, tolerance, max_iterations, progress, device, kept_numbers, precision
     )
-    asked.place(method)
     watched = read_events(events, system, method)
     piece = partial(_run, system, method, parameters=parameters, events=watched, strict=False)
     if kept := checkpoint_of(checkpoint, checkpoint_every, method, watched):
@@ -136,8 +134,7 @@ def _run(
         begun = _start(system, start, values)
         if isinstance(method, OwnTimeMethod):
             one_motion(method, begun)
-        default = EXACT if asked.precision == DOUBLE else COARSE
-        extent, search = asked.extent(begun.time), _search(asked, method, default)
+        extent, search = asked.extent(begun.time), _search(asked, method, asked.default_search)
         plan = Plan(
             system, method, extent, values, begun.lanes, asked.progress, search, asked.place(method), asked.record
         )
