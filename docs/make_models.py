@@ -18,12 +18,12 @@ DOCS = Path(__file__).parent
 PAGE = DOCS / "models-of-constraints.md"
 
 LOOK = {
-    "d'Alembert-Chetaev": ("tab:blue", "-"),
-    "Upsilon, minimal": ("tab:green", "--"),
-    "commuting velocities": ("tab:orange", "-."),
-    "vakonomic": ("crimson", "-"),
+    "d'Alembert-Chetaev": {"color": "lightskyblue", "ls": "-", "lw": 5.0},
+    "Upsilon, minimal": {"color": "tab:green", "ls": "--", "lw": 2.6},
+    "commuting velocities": {"color": "tab:orange", "ls": "-.", "lw": 1.8},
+    "vakonomic": {"color": "crimson", "ls": "-", "lw": 1.0},
 }
-"""The colour and the line of every model."""
+"""The line of every model, from wide to narrow: motions that coincide are lines within lines."""
 
 
 def motions(name: str, until: float, h: float = 0.01, **more: Any) -> Any:
@@ -44,8 +44,7 @@ def labelled(ax: Any, title: str, xlabel: str, ylabel: str) -> None:
 def traces(ax: Any, found: Any, across: str, along: str) -> None:
     """The paths of all models in a plane."""
     for name, run in found.runs.items():
-        colour, line = LOOK[name]
-        ax.plot(run[across], run[along], color=colour, ls=line, lw=1.4, label=name)
+        ax.plot(run[across], run[along], **LOOK[name], label=name)
     ax.legend(fontsize=8)
 
 
@@ -57,7 +56,7 @@ def skate(plt: Any) -> Any:
     axes[0].invert_yaxis()
     labelled(axes[0], "skate on an incline: traces", "y, across the slope [m]", "x, down the slope [m]")
     for name, run in found.runs.items():
-        axes[1].plot(run.time, run.x, color=LOOK[name][0], ls=LOOK[name][1], lw=1.4)
+        axes[1].plot(run.time, run.x, **LOOK[name])
     axes[1].invert_yaxis()
     labelled(axes[1], "way down the slope", "t [s]", "x [m]")
     return figure
@@ -86,7 +85,7 @@ def appell(plt: Any) -> Any:
     r, t = da.sqrt(x.dot**2 + y.dot**2), da.time
     figure, axes = plt.subplots(1, 2, figsize=(11, 4), constrained_layout=True)
     for name, run in found.runs.items():
-        axes[0].plot(run.time, run.z, color=LOOK[name][0], ls=LOOK[name][1], lw=1.4, label=name)
+        axes[0].plot(run.time, run.z, **LOOK[name], label=name)
     axes[0].legend(fontsize=8)
     labelled(axes[0], "Appell's device: rise until r = 0", "t [s]", "z [m]")
     run = found.runs["d'Alembert-Chetaev"]
@@ -102,14 +101,14 @@ def geodesics(plt: Any) -> Any:
     """Shortest paths of the Heisenberg group from the origin to points above (1, 0)."""
     system = da.gallery.load("heisenberg-geodesics").system
     x, y, z = system.coordinates
-    figure, ax = plt.subplots(figsize=(5.5, 4.4), constrained_layout=True)
+    figure, ax = plt.subplots(figsize=(7.5, 4.4), constrained_layout=True)
     for area in (0, 0.1, 0.3, 0.6, 1.0):
         found = da.connect(
             system, da.DormandPrince8(), from_={x: 0, y: 0, z: 0}, to={x: 1, y: 0, z: area}, time=1, steps=100, tries=24
         )
         ax.plot(found.run.x, found.run.y, lw=1.4, label=f"area {area:g}: length {np.sqrt(2 * found.actions[0]):.3f}")
     ax.set_aspect("equal")
-    ax.legend(fontsize=8)
+    ax.legend(fontsize=8, loc="center left", bbox_to_anchor=(1.02, 0.5))
     labelled(ax, "geodesics of the Heisenberg group", "x", "y")
     return figure
 

@@ -200,7 +200,7 @@ BALL_KEYS = "t, x, x.at(0), x.at(1), x.dot, x.momentum, y, y.at(0), y.at(1), y.d
     (
         "two positions for the reference",
         lambda: ball({x.at(0): 0, y.at(0): 0, x.at(1): 0, y.at(1): 0}, da.Reference()),
-        "start: Reference(rtol=1e-10, solver='DOP853') starts from position and velocity, or position and "
+        "start: Reference(rtol=1e-10, solver='Taylor') starts from position and velocity, or position and "
         "momentum. Two positions are for variational methods, such as Midpoint().",
     ),
     (

@@ -62,6 +62,21 @@ def test_runs_lanes_events_and_files(principle, tmp_path):
     assert whole.multipliers[0] == pytest.approx(multipliers, rel=1e-12)
 
 
+@pytest.mark.parametrize("principle", [PRINCIPLES[0], PRINCIPLES[2]], ids=repr)
+def test_steps_whose_reactions_contain_no_accelerations(principle, tmp_path):
+    """By a variational method: lanes, files and continued runs have the same bits, and the motion is that of the equations."""
+    system, method = particle(principle), da.Midpoint()
+    whole = run_of(system, method)
+    assert np.array_equal(run_of(system, method, start={**START, x: [0.1, 0.3]}).y[1], whole.y)
+    loaded = da.load(run_of(system, method, steps=30).save(tmp_path / "half.nc"))
+    assert np.array_equal(run_of(system, method, steps=30, start=loaded).x, whole.x[30:])
+    finer = run_of(system, method, h=0.01, steps=120)
+    exact = run_of(system, da.DormandPrince8())
+    for name in ("position", "velocity", "multiplier"):
+        errors = [np.abs(r.table(name)[0, -1] - exact.table(name)[0, -1]).max() for r in (whole, finer)]
+        assert 3.7 < errors[0] / errors[1] < 4.3
+
+
 def test_a_principle_shows_itself():
     assert [repr(p) for p in PRINCIPLES] == [
         "Upsilon()", "Upsilon({x: k*y.dot, z: 0.25*y.ddot})", "Upsilon(completion=[x.dot, y.dot])",
@@ -289,6 +304,8 @@ def test_a_figure_of_all_models(tmp_path):
 def test_models_that_do_not_apply_are_listed():
     compared = da.compare_models(particle(None, x.dot**2 + y.dot**2 + z.dot**2 - 1))
     assert set(compared.refused) == {"Upsilon, minimal", "commuting velocities"} and "does not apply" in str(compared)
+    massless = da.compare_models(da.gallery.load("heisenberg-geodesics").system).refused["Upsilon, minimal"]
+    assert massless.startswith("its mass matrix d2L/dv2 is singular") and massless.endswith("completion=[...]).")
 
 
 # -------------------- connect --------------------

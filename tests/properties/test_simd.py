@@ -41,11 +41,13 @@ def place(width, monkeypatch, emitter=simd.SimdEmitter):
 
 
 def motion(name, method, device, factors, **more):
-    """Lanes of a system of the gallery, which differ in the first parameter."""
+    """Lanes of a system of the gallery, which differ in the first parameter, and are alike without one."""
     example = da.gallery.load(name)
-    first = next(iter(example.parameters))
-    parameters = {**example.parameters, first: float(example.parameters[first]) * factors}
-    given = {"h": example.h, "steps": 100, "parameters": parameters, "start": example.start, **more}
+    parameters = dict(example.parameters)
+    for first in list(parameters)[:1]:
+        parameters[first] = float(parameters[first]) * factors
+    start = example.start if parameters else {q: float(x) * np.ones_like(factors) for q, x in example.start.items()}
+    given = {"h": example.h, "steps": 100, "parameters": parameters, "start": start, **more}
     return da.simulate(example.system, method, device=device, **given)
 
 

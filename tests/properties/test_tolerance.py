@@ -184,6 +184,6 @@ def test_reference_has_its_own():
     start = {a: 1.2, a.dot: 0.0}
     call = {"h": 0.1, "steps": 3, "start": start, "parameters": {m: 1, g: 10}}
     assert told(MethodError, lambda: da.simulate(PENDULUM, da.Reference(), **call, tolerance=1e-9)) == (
-        "tolerance, max_iterations: these are for the equations of a step, and Reference(rtol=1e-10, solver='DOP853') has "
+        "tolerance, max_iterations: these are for the equations of a step, and Reference(rtol=1e-10, solver='Taylor') has "
         "none. Its own tolerance is Reference(rtol=1e-10)."
     )

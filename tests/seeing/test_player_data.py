@@ -202,7 +202,7 @@ def test_what_cannot_be_computed_in_a_page_is_told():
     data = data_of(film_of(run))
     assert "live" not in data
     assert data["notes"] == [
-        "The page does not compute this motion: Reference(rtol=1e-10, solver='DOP853') has no step."
+        "The page does not compute this motion: Reference(rtol=1e-10, solver='Taylor') has no step."
     ]
 
 

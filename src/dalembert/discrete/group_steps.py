@@ -10,13 +10,13 @@ velocity x' of the chart is the velocity dtau(x) x' in the body. Whatever is of 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from ..model.coordinates import Coordinate, Direction
 from ..model.group_coordinate import GroupCoordinate
 from ..model.space import fraction_of_step, groups, no_fraction
-from ..symbolic import Fast, Vector, fast, gradient, substitute, total
+from ..symbolic import Fast, Vector, fast, gradient, partials, substitute, substitution, total
 
 
 def places(q: Sequence[Coordinate], position: Vector, velocity: Vector, inner: Sequence[Fast] = ()) -> dict[Any, Fast]:
@@ -37,10 +37,10 @@ def places(q: Sequence[Coordinate], position: Vector, velocity: Vector, inner: S
     return found
 
 
-def from_start(e: Fast, q: Sequence[Coordinate]) -> Fast:
+def from_start(expressions: Iterable[Fast], q: Sequence[Coordinate]) -> list[Fast]:
     """The slots of a rotation are displacements from the first position, which is its own origin."""
     origin = {d.at(0): 0 for R in groups(q) for d in R.directions}
-    return substitute(e, origin) if origin else e
+    return list(map(substitution(origin), expressions)) if origin else list(expressions)
 
 
 def _displacement(R: GroupCoordinate) -> list[Fast]:
@@ -79,15 +79,25 @@ def _of_chart(R: GroupCoordinate, x: list[Fast], rate: list[Fast]) -> dict[Any, 
 
 
 def displaced(
-    q: Sequence[Coordinate], position: Vector, shares: list[list[Fast]], inner: Sequence[Fast] = ()
+    q: Sequence[Coordinate],
+    position: Vector,
+    slots: Sequence[Fast],
+    displacements: Sequence[Fast],
+    inner: Sequence[Fast],
 ) -> list[Fast]:
     """The displacement of a point of a step, in its own frame, from those of the ends, in theirs, and of interior slots.
 
     On a line they add up. The frame of a rotation turns between either end and the point.
     """
-    n, moved = len(q), [sum(row, start=fast(0)) for row in shares]
+    n, rates = len(q), partials(list(position), slots)
+    terms: list[list[Fast]] = [[] for _ in position]
+    for (i, j), rate in rates.items():
+        terms[i].append(rate * displacements[j])
+    moved = [total(row) for row in terms]
     if not groups(q):
         return moved
+    zero = fast(0)
+    shares = [[rates.get((i, j), zero) * d for j, d in enumerate(displacements)] for i in range(len(moved))]
     if inner:
         for R in groups(q):
             at = [q.index(d) for d in R.directions]

@@ -22,7 +22,7 @@ from ..model.coordinates import Coordinate, Entropy, Multiplier, Parameter, mult
 from ..model.principle import DEFAULT, Principle
 from ..model.space import HasSpace, lines_only, moved_symbols
 from ..model.system import System
-from ..symbolic import LONGEST, Fast, Vector, fast, gradient, slow, substitute, vector
+from ..symbolic import LONGEST, Fast, Vector, fast, gradient, slow, substitute, substitution, total, vector
 from ..waist.layout import Groups
 from .group_steps import displaced, from_start, places
 from .interior import Interior, interior_positions, interior_slots
@@ -366,7 +366,7 @@ def _density(expression: Any, q: Sequence[Coordinate], inner: Sequence[Fast]) ->
 
     def value(position: Vector, velocity: Vector, instant: Fast) -> Fast:
         known = places(q, position, velocity, inner)
-        return from_start(substitute(expression, {**known, time: instant}), q)
+        return from_start([substitute(expression, {**known, time: instant})], q)[0]
 
     return value
 
@@ -381,19 +381,18 @@ def _discrete_forces(system: System, map: Discretisation, force: Sequence[Any]) 
     def by_place(table: tuple[Fast, ...]) -> tuple[tuple[Fast, ...], ...]:
         return tuple(table[groups.columns(name)] for name in ("start", "end", "between"))
 
-    if not any(force):
+    if all(f == 0 for f in force):  # SymEngine's zero counts as true
         return by_place((fast(0),) * len(slots))
     displacements = [fast(f"{s.name}.displacement") for s in slots]
     inner = interior_slots(whole, len(getattr(map, "interior", ())))
-    densities = [_density(f, whole, inner) for f in force]
 
     def work(position: Vector, velocity: Vector, instant: Fast) -> Fast:
-        moved = displaced(q, position, [
-            [d * s for d, s in zip(gradient(x, slots), displacements, strict=True)] for x in position
-        ], between)  # fmt: skip
-        works = (f(position, velocity, instant) * d for f, d in zip(densities, moved[: len(q)], strict=True))
-        return sum(works, start=fast(0))
+        moved = displaced(q, position, slots, displacements, between)
+        there = substitution({**places(whole, position, velocity, inner), time: instant})
+        at = from_start([there(f) for f in force], whole)
+        return total(f * d for f, d in zip(at, moved[: len(q)], strict=True))
 
     still = dict.fromkeys(displacements, 0)  # otherwise a displacement remains in the branches of kinked forces
     forces = gradient(_applied(map, work, whole), displacements)
-    return by_place(tuple(from_start(substitute(f, still), q) for f in forces))
+    without = substitution(still)
+    return by_place(tuple(from_start([without(f) for f in forces], q)))

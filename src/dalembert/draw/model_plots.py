@@ -15,8 +15,15 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
+WIDEST = 4.5
+"""The width of the first line, in points; each next one is narrower by a point."""
+
+
 def plot_models(motions: ModelMotions, path: str | Path | None = None, along: Sequence[Coordinate] = ()) -> Figure:
-    """The path in two coordinates on the left, every coordinate over time on the right; one colour for each model."""
+    """The path in two coordinates on the left, every coordinate over time on the right; one colour for each model.
+
+    Lines are drawn from wide to narrow, so that motions that coincide are lines within lines.
+    """
     first = next(iter(motions.runs.values()))
     q = list(first.system.coordinates)
     pair = list(along) or q[:2]
@@ -31,7 +38,8 @@ def plot_models(motions: ModelMotions, path: str | Path | None = None, along: Se
         plane = figure.add_subplot(grid[:, 0])
         panels = [figure.add_subplot(grid[k, 1]) for k in range(len(q))]
         for k, (name, run) in enumerate(motions.runs.items()):
-            look: Any = {"color": COLOURS[k % len(COLOURS)], "linestyle": DASHES[k % len(DASHES)], "label": name}
+            look: Any = {"color": COLOURS[k % len(COLOURS)], "linestyle": DASHES[k % len(DASHES)]}
+            look |= {"linewidth": max(WIDEST - k, 1.0), "label": name}
             plane.plot(run[pair[0]], run[pair[1]], **look)
             for panel, c in zip(panels, q, strict=True):
                 panel.plot(run.time, run[c], **look)

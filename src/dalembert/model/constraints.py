@@ -58,7 +58,8 @@ class Constraint:
         """The constraint as a relation between velocities: coefficients . v + drift."""
         if not self.is_holonomic:
             return self.expression
-        return sympy.Add(*(a * q.dot for a, q in zip(self.coefficients, coordinates, strict=True)), self.drift)
+        terms = (a * q.dot for a, q in zip(self.coefficients, coordinates, strict=True) if a != 0)
+        return sympy.Add(*terms, self.drift)
 
 
 def linear_row(expression: Expr, coordinates: Sequence[Coordinate]) -> tuple[tuple[Expr, ...], Expr] | None:

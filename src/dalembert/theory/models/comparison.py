@@ -13,6 +13,7 @@ system is Lagrangian, with L + mu_a chi_a, where multipliers with mu_b E(chi_b) 
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -26,10 +27,10 @@ from ...decide.balls import Ball, Point
 from ...decide.elimination import rank, solution
 from ...decide.zero import vanishes
 from ...display import Part, Shown, Table
-from ...errors import ModelError
+from ...errors import ModelError, ModelWarning
 from ...model.bodies.assembly import system_of
 from ...model.coordinates import Coordinate
-from ...model.principle import DAlembert, Vakonomic
+from ...model.principle import DAlembert, Principle, Vakonomic
 from ...model.space import lines_only
 from ...model.system import System
 from ...model.upsilon import Upsilon, lagrange_derivative
@@ -193,16 +194,23 @@ def compare_models(system: System) -> ModelComparison:
             f"compare_models: {system.name!r} has entropies, and its models are not brought together with heat. State it "
             f"without them."
         )
-    base = system.replace(principle=DAlembert())
+    base = _quietly(system, DAlembert())
     free = [q.dot for q in base.coordinates if q not in dependent_coordinates(base)]
     stated = {MINIMAL: Upsilon(), COMMUTING: Upsilon(completion=free), VAKONOMIC: Vakonomic()}
     models, refused = {CHETAEV: base}, {}
     for name, principle in stated.items():
         try:
-            models[name] = base.replace(principle=principle)
+            models[name] = _quietly(base, principle)
         except ModelError as error:
-            refused[name] = str(error).rpartition(": ")[2]
+            refused[name] = str(error).partition(f"{base.name!r}: ")[2] or str(error)
     return ModelComparison(base, models, refused)
+
+
+def _quietly(system: System, principle: Principle) -> System:
+    """The system with another principle, without the warnings that it was given when it was stated."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ModelWarning)
+        return system.replace(principle=principle)
 
 
 # agreement

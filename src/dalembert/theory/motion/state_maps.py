@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
+import numpy as np
 from sympy import Symbol
 
 from ...model.coordinates import time
@@ -226,19 +227,26 @@ def flow_map(system: System) -> StepMap:
 
 @lru_cache(maxsize=64)
 def constraint_map(system: System) -> StepMap:
-    """(q, v, t) -> for each constraint: its value, its drift, its coefficients; `constraint_parts` reads them."""
+    """(q, v, t) -> for each constraint: its value, its drift, its coefficients but zeros; `constraint_parts` reads them."""
     outputs: dict[str, Fast] = {}
     for a, c in enumerate(system.constraints):
         outputs[f"value.{a}"] = fast(c.expression)
         outputs[f"drift.{a}"] = fast(c.drift)
-        outputs |= {f"row.{a}.{i}": fast(x) for i, x in enumerate(c.coefficients)}
+        outputs |= {f"row.{a}.{i}": fast(x) for i, x in enumerate(c.coefficients) if x != 0}
     return quantity_map(system, outputs)
 
 
 def constraint_parts(system: System, table: Any) -> tuple[Any, Any, Any]:
     """Value, drift and coefficients of every constraint, of what `constraint_map` gives; constraints are on the next axis."""
-    found = table.reshape(*table.shape[:-1], len(system.constraints), 2 + len(system.coordinates))
-    return found[..., 0], found[..., 1], found[..., 2:]
+    m, n = len(system.constraints), len(system.coordinates)
+    value, drift, rows = (np.zeros((*table.shape[:-1], *shape)) for shape in ((m,), (m,), (m, n)))
+    at = 0
+    for a, c in enumerate(system.constraints):
+        here = [i for i, x in enumerate(c.coefficients) if x != 0]
+        value[..., a], drift[..., a] = table[..., at], table[..., at + 1]
+        rows[..., a, here] = table[..., at + 2 : at + 2 + len(here)]
+        at += 2 + len(here)
+    return value, drift, rows
 
 
 @lru_cache(maxsize=64)
