@@ -53,26 +53,13 @@ from .velocities import expected_velocities, has_branches, settle_near
 
 
 def simulate(
-    system: System | DiscreteSystem | ReducedSystem | ReducedDiscreteSystem,
-    method: Method | None = None,
-    *,
-    h: float,
-    start: Values | Trajectory,
-    until: float | None = None,
-    steps: int | None = None,
-    parameters: Values | None = None,
-    every: int | None = None,
-    record: Mapping[Any, str | Sequence[str]] | None = None,
-    events: Event | Sequence[Event] = (),
-    tolerance: float | None = None,
-    max_iterations: int | None = None,
-    progress: bool | Callable[[int, int], None] | None = None,
-    strict: bool = True,
-    device: str = CPU,
-    precision: str = DOUBLE,
-    checkpoint: str | Path | None = None,
-    checkpoint_every: int | None = None,
-) -> Trajectory:
+    system: System | DiscreteSystem | ReducedSystem | ReducedDiscreteSystem, method: Method | None = None, *, h: float,
+    start: Values | Trajectory, until: float | None = None, steps: int | None = None, parameters: Values | None = None,
+    every: int | None = None, record: Mapping[Any, str | Sequence[str]] | None = None,
+    events: Event | Sequence[Event] = (), tolerance: float | None = None, max_iterations: int | None = None,
+    progress: bool | Callable[[int, int], None] | None = None, strict: bool = True, device: str = CPU,
+    precision: str = DOUBLE, checkpoint: str | Path | None = None, checkpoint_every: int | None = None,
+) -> Trajectory:  # fmt: skip
     """Compute a motion with step `h` to the time `until` (or for a number of `steps`).
 
     start:      {x: 0, x.dot: 1} position and velocity (velocities that constraints fix may be left out), or
