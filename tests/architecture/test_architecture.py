@@ -102,6 +102,7 @@ DOORS = {
     ("theory/forms/hamilton", "run/hamilton_flow"): "HamiltonianForm.simulate",
     ("model/upsilon", "theory/models/variation_fields"): "Upsilon.fields",
     ("theory/cartan/fields", "run/integral_curves"): "VectorField.integral_curve",
+    ("theory/reduction/reduced", "run/reconstructed_run"): "ReducedSystem.reconstruct",
     ("discrete/reduction/reduced_system", "run/reconstructed_run"): "ReducedDiscreteSystem.reconstruct",
     ("theory/models/comparison", "run/model_motions"): "ModelComparison.motions",
     ("run/model_motions", "draw/model_plots"): "ModelMotions.plot",

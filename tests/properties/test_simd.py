@@ -351,3 +351,36 @@ def test_lanes_that_leave_within_a_branch_are_gone_after_it(uniform):
     expected = np.where(n < 3, 2 if uniform else n, 5.0)
     for compiler in (llvm, backend(4)):
         assert np.array_equal(run(compiler, emit, np.zeros(LANES), n), expected)
+
+
+def test_all_passes_leave_the_bits_of_a_large_explicit_step(monkeypatch):
+    """Time loops of large states that are short have all of LLVM's passes, loops in vectors included."""
+    from itertools import pairwise
+
+    from dalembert.engine import machine
+    from dalembert.engine.arguments import Lanes
+    from dalembert.engine.backends import llvm
+    from dalembert.engine.run_options import Extent
+
+    q = [da.coordinates(f"x{i}") for i in range(40)]
+    springs = sum(da.exp(b - a) - (b - a) for a, b in pairwise([*q, q[0]]))
+    ring = da.System("ring", q, kinetic=sum(c.dot**2 / 2 for c in q), potential=springs)
+    step_map, found, compiled = da.StormerVerlet().step_map(ring), [], llvm.optimised
+    monkeypatch.setenv("DALEMBERT_CACHE", "")
+    for large in (True, False):
+        seen = []
+        monkeypatch.setattr(
+            llvm,
+            "optimised",
+            lambda t, long, all, large=large, seen=seen: (seen.append(all), compiled(t, long, large))[1],
+        )
+        machine._function.cache_clear()
+        stepper = machine.Stepper(step_map)
+        lane = Lanes.begun(stepper.carry(np.sin(np.arange(80.0))[None]), np.zeros((1, 0)))
+        out = np.zeros((1, 201, stepper.width))
+        stepper.advance(lane, out, Extent(0.0, 0.05, 0, 200, 1), closing=True)
+        found.append(out)
+        assert seen == [True]
+    machine._function.cache_clear()
+    assert np.isfinite(found[0]).all()
+    assert same_bits(*found)

@@ -493,6 +493,10 @@ def test_the_phases_of_a_reconstruction_are_shown():
     shown = str(back)
     for phases in (back.group, back.dynamic, back.geometric):
         assert f"{phases[-1, 1]:.9g}" in shown
+    whole = da.simulate(e.system, da.Reference(), h=0.05, until=2, start=e.start, parameters=e.parameters)
+    assert back.system == e.system and np.abs(back.energy - whole.energy).max() < 1e-4
+    assert all(np.abs(back[c.dot] - whole[c.dot]).max() < 1e-3 for c in e.system.coordinates)
+    assert np.abs(back.multipliers - whole.multipliers).max() < 1e-3 < np.ptp(whole.multipliers[:, 0])
 
 
 def test_a_symmetry_that_was_found_reduces():

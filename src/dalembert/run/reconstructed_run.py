@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,12 @@ from ..discrete.system import DiscreteSystem
 from ..errors import StartError
 from ..model.group_coordinate import GroupCoordinate
 from ..model.space import differences, factors, numbers
+from ..model.system import System
 from ..numbers import name_of, real
+from ..symbolic import slow
+from ..theory.reduction.group_and_shape import function_of
+from ..theory.reduction.reconstruction import Reconstruction
+from ..theory.reduction.reduced import ReducedSystem
 from .trajectory import Trajectory
 from .values import Array, point_map
 
@@ -41,7 +46,59 @@ def run_of_positions(
     )  # fmt: skip
 
 
-def _held(system: DiscreteSystem, positions: Mapping[Any, Array], shape: tuple[int, int]) -> Array:
+@dataclass(frozen=True, eq=False, repr=False)
+class ReconstructedRun(Trajectory):
+    """A run of a system that was reduced, with the phases of its group elements: see `Reconstruction`."""
+
+    phases: Reconstruction | None = None
+
+    @property
+    def times(self) -> Array:
+        """The times, as in a `Reconstruction`."""
+        return self.time
+
+    @property
+    def group(self) -> Array:
+        """The group elements g with q = Phi(g, s(r)), one row per time."""
+        return np.asarray(self._known.group)
+
+    @property
+    def geometric(self) -> Array:
+        """Those of the horizontal motion over the same shapes, from the same place."""
+        return np.asarray(self._known.geometric)
+
+    @property
+    def dynamic(self) -> Array:
+        """The group elements times the inverse of the geometric ones: what the momentum adds."""
+        return np.asarray(self._known.dynamic)
+
+    @property
+    def _known(self) -> Reconstruction:
+        assert self.phases is not None
+        return self.phases
+
+    def __repr__(self) -> str:
+        return f"{super().__repr__()}\n{self._known}"
+
+
+def run_with_phases(
+    reduced: ReducedSystem, run: Trajectory, found: Reconstruction, parameters: Mapping[Any, Any]
+) -> ReconstructedRun:
+    """The run of a system from one of its reduced motion and the coordinates reconstructed from it."""
+    system, q = reduced.system, reduced.system.coordinates
+    values = _parameters(system, run, parameters)
+    known = [*reduced.symmetry.elements, *reduced.shape, *(r.dot for r in reduced.shape), *reduced.velocities.values()]
+    table = [*found.group.T, *(run[s] for s in known[reduced.symmetry.dimension :])]
+    named = {p: float(np.ravel(values[p.name])[0]) for p in system.parameters}
+    speeds = function_of(known, [slow(e, [*known, *system.parameters]) for e in reduced.speeds], named)(*table)
+    records = np.concatenate([_held(system, found.values, (1, len(run.time))), speeds.T[None]], axis=-1)
+    kept = {f.name: getattr(run, f.name) for f in fields(Trajectory)}
+    kept |= {"system": system, "parameters": values, "records": records, "carry": records[:, -1].copy()}
+    kept |= {"columns": (*numbers(q), *(c.dot.name for c in q)), "events": (), "watched": None, "renewed": ()}
+    return ReconstructedRun(**kept | {"reductions": {}, "_cache": {}}, phases=found)
+
+
+def _held(system: System | DiscreteSystem, positions: Mapping[Any, Array], shape: tuple[int, int]) -> Array:
     """The numbers that hold the positions: (lanes, times, numbers)."""
     found = []
     for f in factors(system.coordinates):
@@ -53,7 +110,7 @@ def _held(system: DiscreteSystem, positions: Mapping[Any, Array], shape: tuple[i
     return np.concatenate(found, axis=-1)
 
 
-def _parameters(system: DiscreteSystem, run: Trajectory, given: Mapping[Any, Any]) -> dict[str, Array]:
+def _parameters(system: System | DiscreteSystem, run: Trajectory, given: Mapping[Any, Any]) -> dict[str, Array]:
     """The parameters of the system: those of the run, and further ones."""
     more = {name_of(p): np.asarray(real(x, name_of(p), StartError)) for p, x in given.items()}
     known = {**run.parameters, **more}

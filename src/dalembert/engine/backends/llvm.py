@@ -230,7 +230,11 @@ _PASSES = (
     "instruction_combine", "simplify_cfg", "aggressive_dce",
 )  # fmt: skip
 """The passes that speed up our code: it runs as fast as with all of LLVM's second level, and compiles in little more
-than half the time. Vectorisation gains nothing here."""
+than half the time. Vectorisation gains nothing here, except in the time loops of large states, which go through tables: they
+have all passes if they are short. An explicit step of a Toda lattice takes a third of the time then, with the same bits."""
+
+LOOP, TABLE, SHORT = "run", "@table", 2000
+"""The name of time loops, how those of tables begin, and how many lines are few: all passes take some 0.1 s over them."""
 
 _C_TYPES: dict[str, Any] = {
     "real": ctypes.c_double,
@@ -289,12 +293,13 @@ def processor() -> str:
 
 def compile_module(text: str, most: int) -> bytes:
     """LLVM IR -> object code, optimised unless the text has more than `most` lines."""
-    long = text.count("\n") > most
-    return optimised(text + own_functions.used_in(text, 1, long), long)
+    lines = text.count("\n")
+    long, large = lines > most, lines <= SHORT and f"define void @{LOOP}(" in text and TABLE in text
+    return optimised(text + own_functions.used_in(text, 1, long), long, large)
 
 
-def optimised(text: str, long: bool) -> bytes:
-    """LLVM IR with all its functions -> object code, with little optimisation if it is long."""
+def optimised(text: str, long: bool, large: bool = False) -> bytes:
+    """LLVM IR with all its functions -> object code, with little optimisation if it is long, with all if a state is large."""
     with LOCK:
         import llvmlite.binding as llvm
 
@@ -305,7 +310,12 @@ def optimised(text: str, long: bool) -> bytes:
         inliner, passes = llvm.create_new_module_pass_manager(), llvm.create_new_function_pass_manager()
         inliner.add_always_inliner_pass()
         inliner.run(module, builder)
-        for name in _FEW if long else _PASSES:
+        if large:
+            options = llvm.create_pipeline_tuning_options(speed_level=3)
+            options.loop_vectorization = options.slp_vectorization = True
+            everything = llvm.create_pass_builder(machine, options)
+            everything.getModulePassManager().run(module, everything)
+        for name in () if large else _FEW if long else _PASSES:
             getattr(passes, f"add_{name}_pass")()
         for function in module.functions:
             if not function.is_declaration:

@@ -27,7 +27,6 @@ from ..algebra import by_powers, tidy
 from .group_and_shape import function_of
 from .group_law import near_identity
 from .rank_drops import common_zeros
-from .reconstruction import Reconstruction
 from .reduced import ReducedEquations, ReducedSystem
 from .splitting import columns, kernel
 from .symmetry import Symmetry
@@ -165,9 +164,7 @@ class MomentumReduction(Shown):
         own = {s for e in self.level.values() for s in e.free_symbols}
         return [*self.reduced.system.parameters, *sorted(own - set(self.reduced.system.parameters), key=str)]
 
-    def reconstruct(
-        self, motion: Any, at: Mapping[Any, Any], parameters: Mapping[Any, float] | None = None
-    ) -> Reconstruction:
+    def reconstruct(self, motion: Any, at: Mapping[Any, Any], parameters: Mapping[Any, float] | None = None) -> Any:
         """The motion of the coordinates; see `ReducedSystem.reconstruct`."""
         return self.reduced.reconstruct(motion, at, parameters)
 

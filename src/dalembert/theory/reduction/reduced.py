@@ -32,7 +32,7 @@ from .given_connection import cannot_split, lift_of, metric_of
 from .group_law import near_identity
 from .group_velocity import system_along, velocities_along
 from .invariance import check_pair, invariance, require
-from .reconstruction import Reconstruction, reconstruct
+from .reconstruction import reconstruct
 from .section import Section, section_of
 from .splitting import Splitting
 from .symmetry import Symmetry
@@ -277,17 +277,22 @@ class ReducedSystem(Shown):
             )
         return chaplygin(self)
 
-    def reconstruct(
-        self, motion: Any, at: Mapping[Any, Any], parameters: Mapping[Any, float] | None = None
-    ) -> Reconstruction:
+    def reconstruct(self, motion: Any, at: Mapping[Any, Any], parameters: Mapping[Any, float] | None = None) -> Any:
         """The motion of the coordinates from one of shape and body velocities: g' = g xi, q = Phi(g, s(r)).
 
         motion:      a run of this reduced system, or {time: times, shape variable: values, symbol of xi: values}, arrays of
                      one length
         at:          the coordinates of the system at the first time
         parameters:  values of the parameters that the action or the connection contain
+
+        Of a run it is the run of the system, with `.group`, `.geometric` and `.dynamic`; else a `Reconstruction` with these.
         """
-        return reconstruct(self, motion, at, parameters or {})
+        found = reconstruct(self, motion, at, parameters or {})
+        if isinstance(motion, Mapping):
+            return found
+        from ...run.reconstructed_run import run_with_phases
+
+        return run_with_phases(self, motion, found, parameters or {})
 
     def _parts(self) -> list[Part]:
         ranks = ", ".join(f"{k} {n}" for k, n in self.spaces.ranks.items())
