@@ -485,3 +485,16 @@ def test_an_angle_that_was_rounded_when_typed_is_an_equilibrium(unit):
     ):  # 3.1415 is not pi rounded to five digits, 3.14160001 not to nine
         with pytest.raises(da.ModelError, match="neither an equilibrium nor a steady motion"):
             modes(off)
+
+
+def test_equilibria_where_rounding_of_the_state_leaves_a_force():
+    """c sin(theta) at theta = pi is 1e-16 in numbers."""
+    sphere = da.gallery.load("rolling-sphere")
+    found = da.equilibria(sphere.system, parameters=sphere.parameters)
+    assert len(found) == 2 and max(abs(m) for e in found for m in e.multipliers) < 1e-15
+
+
+def test_equations_without_a_value_at_rest_are_refused_in_words():
+    device = da.gallery.load("appell-device")  # the gradient of its constraint is 0/0 at rest
+    with pytest.raises(da.ModelError, match="has no value: it divides by zero, whatever the coordinates are"):
+        da.equilibria(device.system, parameters=device.parameters)

@@ -83,3 +83,13 @@ def test_without_its_row_the_suffix_is_unknown(tmp_path):
         run.save(tmp_path / "run.npz")
     with pytest.raises(da.StartError, match="no known suffix"):  # a table is written, but no run is read from it
         da.simulate(SYSTEM, da.Midpoint(), steps=2, checkpoint=tmp_path / "run.csv", checkpoint_every=1, **HOW)
+
+
+def test_what_is_at_a_path_decides_with_its_suffix(tmp_path):
+    """A file with the suffix of a folder is read as a file; a folder with the suffix of a file is refused."""
+    run = da.simulate(SYSTEM, da.Midpoint(), steps=2, **HOW)
+    run.save(tmp_path / "run.nc").rename(tmp_path / "run.zarr")
+    assert np.array_equal(da.load(tmp_path / "run.zarr").x, run.x)
+    (tmp_path / "folder.nc").mkdir()
+    with pytest.raises(da.StartError, match=r"folder\.nc is not a file"):
+        da.load(tmp_path / "folder.nc")

@@ -79,9 +79,10 @@ def test_symmetries_of_lines():
 def test_symmetries_of_poses_and_unit_vectors():
     """Turns about horizontal axes were found where the weight is small in numbers: 1e-14 of the kinetic energy."""
     same(lambda u: ({k: found(s) for k, s in enumerate((pendulum_on_a_sphere(u), *bodies(u)))}, {}))
-    assert not found(pendulum_on_a_sphere(Measure(0, 0, 12)))
+    heavy = found(pendulum_on_a_sphere(Measure(0, 0, 12)))
+    assert all("axis 3" in name for name, *_ in heavy)  # the vertical
     weightless = pendulum_on_a_sphere(Measure()).replace(potential=0)
-    assert len(found(weightless)) > 1  # control
+    assert len(found(weightless)) > len(heavy)  # control
 
 
 # reduction

@@ -211,6 +211,32 @@ def test_without_webgl_a_canvas_shows_the_same(browser, pages, tmp_path):
     assert painted[0].sum() > 300 and (painted[0] & painted[1]).sum() > 0.8 * painted[1].sum()
 
 
+def test_nothing_is_cut_off_in_a_narrow_picture(browser, pages):
+    """The gas fills the width of its picture; its ends stay inside, and the control, magnified, is cut."""
+    for width, inside in ((390, True), (1440, True), (390, False)):
+        still(browser, pages / "warm.html", width=width)
+        browser.run(f"{P}.camera.zoom({1 if inside else 0.7}), {P}.refresh()")
+        size = f"{P}.view.clientWidth, {P}.view.clientHeight"
+        ends = [
+            browser.run(f"{P}.camera.onto([{x}, 0, 0], 0, {size})[0] / {P}.view.clientWidth")
+            for x in browser.run(
+                f"(m => [m.middle[0] - m.reach / 1.18 * 1.25, m.middle[0] + m.reach / 1.18 * 1.25])({P}.measures)"
+            )
+        ]
+        assert (min(ends) > 0.01 and max(ends) < 0.99) == inside
+
+
+def test_graphs_are_drawn_once_and_only_the_present_moves(browser, pages):
+    browser.open(pages / "plane.html")
+    browser.until(READY)
+    browser.run(f"{P}.setPlaying(true)")
+    made, frames = browser.run(f"{P}.graph.made"), browser.run(f"{P}.frames")
+    browser.until(f"{P}.frames > {frames + 10}")
+    assert browser.run(f"{P}.graph.made") == made
+    browser.run("document.querySelector('.choices input').click()")
+    assert browser.run(f"{P}.graph.made") == made + 1
+
+
 def test_dark_and_light(browser, pages):
     still(browser, pages / "space.html")
     light = np.asarray(picture(browser)).mean()

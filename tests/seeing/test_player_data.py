@@ -276,3 +276,14 @@ def test_nothing_is_measured_in_metres_or_seconds(unit):
     assert seconds_of(unit * 1e-3, 4, 40, 15) == 15 and seconds_of(5.0, 4, 40, 15) == 5
     times = [s["high"] - s["low"] for s in data_of(film)["live"]["sliders"]]
     assert np.all(np.isfinite(times)) and min(times) > 0
+
+
+def test_odd_requests_of_a_player_are_refused_in_words(run, tmp_path):
+    for options, error, message in (
+        ({"beside": 3}, da.StartError, r"animate: got 3 \(int\)\. Expected a run"),
+        ({"methods": ["Midpoint"]}, da.MethodError, r"animate: methods: got 'Midpoint'.*dalembert\.Midpoint\(\)"),
+        ({"frames": 1}, da.StartError, r"animate: frames=1\. Expected how many frames"),
+        ({"lang": "fr"}, da.StartError, r"lang='fr'.*en, es"),
+    ):
+        with pytest.raises(error, match=message):
+            run.animate(tmp_path / "a.html", **options)

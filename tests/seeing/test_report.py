@@ -284,6 +284,30 @@ def test_sentences_of_the_first_law_are_translated():
     assert sentence(english, "es").startswith("energía +4e-08, trabajo +0, calor +1 en total")
 
 
+def test_every_word_that_is_asked_for_is_in_the_catalogue():
+    """Keys that are written in the code; the catalogues of all languages have the same keys."""
+    asked = set()
+    for path in (Path(da.__file__).parent / "report").glob("*.py"):
+        asked |= set(re.findall(r'\bword\(\s*"([^"{]+)"[,)]', path.read_text(encoding="utf-8")))
+    assert len(asked) > 30 and asked <= set(words.report_words("en"))
+    assert words.report_words("en").keys() == words.report_words("es").keys()
+
+
+def test_a_report_has_names_for_parts_of_long_formulas(tmp_path):
+    """Of all gallery systems, this one has the longest equations."""
+    system = da.gallery.load("thermoelastic-double-pendulum").system
+    page = system.report(tmp_path / "long.html", lang="es", seconds=0.1).read_text(encoding="utf-8")
+    assert page.count("<p>donde</p>") >= 4
+
+
+def test_names_with_apostrophes_are_names():
+    """Python writes them in the other quotes."""
+    for name in ("'top'", '"Suslov\'s problem"'):
+        told = f"equilibria: {name} has the rotation R. Expected a system whose coordinates are numbers; "
+        found = sentence(f"{told}state it by angles and distances for this.", "es")
+        assert found is not None and f"'{name[1:-1]}' tiene la rotación R" in found
+
+
 @pytest.mark.verify
 @pytest.mark.parametrize("name", da.gallery.names())
 def test_a_report_in_spanish_has_no_english(name, tmp_path):

@@ -16,6 +16,7 @@ from ..engine.kernels import carry_width
 from ..engine.machine import browser_module
 from ..engine.status import Status
 from ..errors import DalembertError, MethodError
+from ..errors import told as short
 from ..methods import REGISTRY
 from ..methods.base import Method
 from ..model.group_coordinate import GroupCoordinate
@@ -87,6 +88,8 @@ def _applicable(run: Trajectory, methods: Sequence[Method]) -> list[Method]:
     found, wanted = [run.method], list(methods) or [REGISTRY[name]() for name in BESIDE]
     branches = has_branches(system)
     for m in wanted:
+        if not isinstance(m, Method):
+            raise MethodError(f"animate: methods: got {short(m)}. Expected methods such as dalembert.Midpoint().")
         try:
             check_method(system, m)
             if branches and m.carries != "velocity":

@@ -43,7 +43,7 @@ def film_of(
     run: Trajectory, beside: Any = (), graph: Sequence[Any] = (), lang: str = "en", frames: int | None = None
 ) -> Film:
     """What is drawn of a run, and of those beside it."""
-    others = (beside,) if isinstance(beside, Trajectory) else tuple(beside)
+    others = tuple(beside) if isinstance(beside, list | tuple) else (beside,)
     runs = checked_runs((run, *others), "animate")
     if frames is not None and (not isinstance(frames, int) or isinstance(frames, bool) or frames < 2):
         raise StartError(f"animate: frames={told(frames)}. Expected how many frames to keep, a whole number from 2 on.")

@@ -35,6 +35,9 @@ FUNCTIONS = {
 }  # fmt: skip
 """SymEngine functions of one or two arguments and their names in the C library."""
 
+NO_VALUE = {"ComplexInfinity", "Infinity", "NegativeInfinity", "NaN"}
+"""Kinds of constants that are no numbers, such as 1/0."""
+
 RECIPROCALS = {"cot": "tan", "sec": "cos", "csc": "sin", "coth": "tanh", "sech": "cosh", "csch": "sinh"}
 
 RELATIONS = {"LessThan": "le", "StrictLessThan": "lt", "Equality": "eq", "Unequality": "ne"}
@@ -197,6 +200,10 @@ class Builder:
         if e.is_Symbol:
             return self.put("input", e.name)
         if e.is_number and not e.is_Add and not e.is_Mul and not e.is_Pow:
+            if kind in NO_VALUE:
+                raise ModelError(
+                    "an expression of the equations has no value: it divides by zero, whatever the coordinates are."
+                )
             return self.constant(float(e))
         if e.is_Add:
             return self._sum(e)

@@ -12,7 +12,7 @@ import numpy as np
 
 from ..analysis.motions.audit import audit
 from ..analysis.motions.audit.audit_rows import Audit, Row
-from ..draw.figure_style import new_figure, style
+from ..draw.figure_style import legend, new_figure, style
 from ..draw.film import draw_frame, numbers_along
 from ..draw.player_page import data_of, film_of, player
 from ..draw.plots import plot
@@ -71,14 +71,14 @@ def figures(w: Writer, run: Trajectory) -> str:
     found = []
     for what in _panels(run):
         try:
-            figure = plot(run, what, width="page")
+            figure = plot(run, what, width="column")
         except DalembertError as error:
             found.append(f"<p>{w.word('not found', '')}{w.said(str(error))}</p>")
             continue
         _worded(w, figure, what)
         told = w.word("figure", w.word(f"fig {what}"), run.system.name)
         found.append(f"<figure>{_image(figure, told)}<figcaption>{w.word(f'fig {what}')}</figcaption></figure>")
-    return "".join(found)
+    return f'<div class="figures">{"".join(found)}</div>'
 
 
 def _panels(run: Trajectory) -> list[str]:
@@ -98,10 +98,15 @@ def _worded(w: Writer, figure: Any, what: str) -> None:
     """The words in a figure, in the language of the page."""
     figure.suptitle("")
     for axes in figure.axes:
-        if w.lang != "en":
-            axes.set_title("", loc="left")
-            for text in axes.get_legend().get_texts() if axes.get_legend() else ():
-                text.set_text(sentence(text.get_text(), w.lang) or text.get_text())
+        axes.set_title("", loc="left")  # the caption says it
+        handles, names = axes.get_legend_handles_labels()
+        for handle, name in zip(handles, names, strict=True):
+            handle.set_label(sentence(name, w.lang) or name)
+        if names:
+            height = figure.get_figheight()
+            with style("column"):
+                legend(axes)
+            figure.set_figheight(height)
 
 
 def method(w: Writer, run: Trajectory) -> str:

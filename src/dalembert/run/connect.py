@@ -265,7 +265,6 @@ class _Shooting:
 
     def _constraints(self, starts: Array) -> tuple[Array, Array]:
         """The values of the constraints on velocities, and their rows."""
-
         times = np.full((len(starts), 1), self.begin.get(clock, 0.0))
         points = np.hstack([np.repeat(self._place[None], len(starts), axis=0), starts * self.units.all, times])
         _, drift, rows = maps.constraint_parts(self.system, self._at(maps.constraint_map(self.system), points))

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from ..discrete.state_layout import state_layout
+from ..discrete.system import DiscreteSystem
 from ..engine.machine import PointMap
 from ..engine.status import Status
 from ..methods.base import Method
@@ -173,9 +174,15 @@ def _state(run: Trajectory, system: System, lane: Array, row: Array) -> tuple[Ar
 
 def _state_width(run: Trajectory) -> int:
     """Columns of the state; those of outputs belong to a step, which at the last node need not exist."""
-    layout = state_layout(run.system)
-    outputs = {*layout.names("multiplier"), *layout.names("constraint"), *near_names(run.system)}
+    outputs = _outputs(run.system)
     return sum(name not in outputs for name in run.columns)
+
+
+@lru_cache(maxsize=64)
+def _outputs(system: System | DiscreteSystem) -> frozenset[str]:
+    """The names of outputs of steps; cached, since every run asks for them."""
+    layout = state_layout(system)
+    return frozenset([*layout.names("multiplier"), *layout.names("constraint"), *near_names(system)])
 
 
 def _finite(table: Array) -> Array:

@@ -81,12 +81,12 @@ def _inside(part: str, language: str) -> str | None:
 def _templates(language: str) -> list[tuple[re.Pattern[str], str, list[bool]]]:
     """The templates as patterns, the longest first: a short one may fit what a longer one says better.
 
-    With each of its places whether it is in quotes: there stands a name, which may be in any language.
+    With each of its places whether it is in quotes, of either kind: there stands a name, which may be in any language.
     """
     listed = sorted(LANGUAGES[language].SENTENCES.items(), key=lambda pair: -len(pair[0].replace("{}", "")))
     return [
         (
-            re.compile("(.+?)".join(map(re.escape, source.split("{}")))),
+            re.compile("(.+?)".join(map(re.escape, source.split("{}"))).replace("'(.+?)'", "[\"'](.+?)[\"']")),
             target,
             [before.endswith("'") and after.startswith("'") for before, after in pairwise(source.split("{}"))],
         )

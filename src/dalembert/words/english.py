@@ -61,6 +61,7 @@ REPORT = {
     "numbers lacking": "Values of the parameters are needed: system.report(path, parameters={{...}}).",
     "not found": "Not in this report: {}",
     "out of time": "not finished within {} s; call the function of that name with a larger budget",
+    "with parts": "where",
     "too long": "The formula has {} operations and is not shown. system.equations() has it.",
     "claim": "Claim",
     "value": "Value",

@@ -1,6 +1,7 @@
 """The words of the player and of the report, in Spanish."""
 
 from .spanish_names import NAMES
+from .spanish_refusals import REFUSALS
 
 PLAYER = {
     "picture": "Imagen en movimiento; espacio reproduce, flechas giran, más y menos acercan",
@@ -63,6 +64,7 @@ REPORT = {
     "numbers lacking": "Hacen falta los valores de los parámetros: system.report(path, parameters={{...}}).",
     "not found": "No está en este informe: {}",
     "out of time": "no terminó en {} s; llame a la función de ese nombre con más tiempo",
+    "with parts": "donde",
     "too long": "La fórmula tiene {} operaciones y no se muestra. Está en system.equations().",
     "claim": "Propiedad",
     "value": "Valor",
@@ -125,6 +127,7 @@ REPORT = {
 
 SENTENCES = {
     **NAMES,
+    **REFUSALS,
     "energy": "energía",
     "Jacobi integral": "integral de Jacobi",
     "momentum of {}": "momento de {}",
@@ -361,21 +364,15 @@ SENTENCES = {
     "quadratic in the momenta, coefficients of degree {} in {} ({} functions)": "cuadráticas en los momentos, coeficientes de grado {} en {} ({} funciones)",
     "but let it drift along the {}": "pero lo dejan derivar según {}",
     "the time is up": "se acabó el tiempo",
-    "{}: '{}' has the rotation {}. Expected a system whose coordinates are numbers; state it by angles and distances for this": "{}: '{}' tiene la rotación {}. Se espera un sistema cuyas coordenadas sean números; para esto, enúncielo con ángulos y distancias",
     "t = {} to {}": "t = {} a {}",
     "t = {} to {}, where the event {} stopped it": "t = {} a {}, donde lo detuvo el suceso {}",
     "{} in [{}, {}]": "{} en [{}, {}]",
     "{} in [{}, {}": "{} en [{}, {}",
-    "box: no interval for {}. Equilibria are sought in a box; write box={}": "caja: falta un intervalo para {}. Los equilibrios se buscan en una caja; escriba box={}",
     "{} is not zero and a force acts along {}": "{} no es cero y una fuerza actúa según {}",
-    "the mass matrix is singular there, so the motion near it is not determined": "la matriz de masas es singular ahí, y el movimiento cercano no queda determinado",
-    "{}: the mass matrix is singular at this state, so the motion near it is not determined. Use other coordinates near it": "{}: la matriz de masas es singular en este estado, y el movimiento cercano no queda determinado. Use otras coordenadas cerca de él",
     "{} exponent zero": "{} exponente nulo",
     "{} exponents zero": "{} exponentes nulos",
     "the linearised equations are degenerate and terms of higher order decide": "las ecuaciones linealizadas son degeneradas y deciden los términos de orden superior",
     "{} is integrable over time: the rate of the momentum, {}, is the derivative of {}": "{} es integrable en el tiempo: la derivada del momento, {}, es la de {}",
-    "{}: the equations of '{}' contain time, so no state stays what it is. Write the system in coordinates that move along (a frame that turns with it), in which the equations are free of time": "{}: las ecuaciones de '{}' contienen el tiempo, así que ningún estado se queda como está. Escriba el sistema en coordenadas que se muevan con él (un marco que gire), en las que las ecuaciones no contengan el tiempo",
-    "{}: '{}' has the entropies {}. Expected a mechanical system, whose motion does not depend on heat. State the mechanical part alone, as a System without entropies, friction and heat; or compute the whole and read its laws: {}": "{}: '{}' tiene las entropías {}. Se espera un sistema mecánico, cuyo movimiento no dependa del calor. Enuncie solo la parte mecánica, como un System sin entropías, roce ni calor; o calcule todo y lea sus leyes: {}",
     "energy {}, work {}, heat {} in all; {} left over in the worst step, at t = {}. {}": "energía {}, trabajo {}, calor {} en total; {} de más en el peor paso, en t = {}. {}",
     "The {} is conserved": "Se conserva: {}",
     "What friction takes from the motion becomes internal energy": "Lo que el roce quita al movimiento pasa a ser energía interna",
@@ -387,7 +384,16 @@ SENTENCES = {
     "heat from outside": "calor de fuera",
     "momentum of {} with multipliers": "momento de {} con multiplicadores",
     "{} is cyclic, in the constraints too": "{} es cíclica, también en las ligaduras",
-    "{}: the reactions of '{}' follow from {}. Expected multipliers times one-forms, as with {}": "{}: las reacciones de '{}' se siguen de {}. Se esperan multiplicadores por 1-formas, como con {}",
+    "symmetry: moving {} by {} changes L by a total derivative at most": "simetría: mover {} en {} cambia L en una derivada total como mucho",
+    "moving {} by {} changes L by a total derivative at most": "mover {} en {} cambia L en una derivada total como mucho",
+    "symmetry": "simetría",
+    "the power of the forces is the derivative of {}": "la potencia de las fuerzas es la derivada de {}",
+    "energy with the work done": "energía con el trabajo hecho",
     "First integrals were not searched for": "No se buscaron integrales primeras",
+    "what moves the frame does work": "lo que mueve el marco hace trabajo",
+    "T has parts {} of lower degree": "T tiene partes {} de menor grado",
+    "T has the part {} of lower degree": "T tiene la parte {} de menor grado",
+    "{} is integrable over time, and so is the force that acts along it: the rate of the momentum, {}, is the derivative of {}": "{} es integrable en el tiempo, y también la fuerza que actúa según ella: la derivada del momento, {}, es la de {}",
+    "{} is cyclic but for a force that is linear in the velocities: the rate of the momentum, {}, is the derivative of {}": "{} es cíclica salvo una fuerza lineal en las velocidades: la derivada del momento, {}, es la de {}",
 }
 """Sentences of results: English, and Spanish. {} stands for a name, a number or a formula."""

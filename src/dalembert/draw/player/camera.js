@@ -3,6 +3,8 @@
 // It computes in lengths of the picture, whose middle is 0 and half of whose height is 1, so that the unit of the system does
 // not matter: WebGL has numbers of 32 bits.
 
+const WIDE = 1.25;  // Width by height of a picture in the plane that motions are fitted into.
+
 class Camera {
   constructor(spatial, middle, reach) {
     this.spatial = spatial;
@@ -29,8 +31,8 @@ class Camera {
   get distance() { return 3.2 * this.reach; }
   eye() { return add(this.middle, times(this.distance, this.back())); }
 
-  // Half the height of the picture in the plane of the middle; a narrow picture shows as much sideways.
-  half(aspect) { return this.reach / Math.min(aspect, 1); }
+  // Half the height of the picture in the plane of the middle; a narrow picture shows as much sideways as one of these proportions.
+  half(aspect) { return this.reach / Math.min(aspect / (this.spatial ? 1 : WIDE), 1); }
 
   matrix(aspect) {
     const [x, y, z] = this.axes(), e = this.eye(), d = this.distance, h = this.half(aspect), near = d / 50, far = 20 * d;
@@ -57,7 +59,7 @@ class Camera {
     const p = this.inside(place), m = this.matrix(width / height), q = [0, 1, 2, 3].map(i => m[i] * p[0] + m[4 + i] * p[1] + m[8 + i] * p[2] + m[12 + i]);
     return [left + (q[0] / q[3] + 1) / 2 * width, (1 - q[1] / q[3]) / 2 * height];
   }
-  pixels(r, height) { return r * height / (2 * this.reach); }
+  pixels(r, width, height) { return r * height / (2 * this.half(width / height)); }
 
   orbit(dx, dy) {
     if (!this.spatial) return;

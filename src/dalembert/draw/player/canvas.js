@@ -24,7 +24,7 @@ class CanvasPainter {
     c.beginPath();
     c.rect(left, 0, width, height);
     c.clip();
-    for (const d of drawn) this.one(c, d, r => camera.pixels(r, height));
+    for (const d of drawn) this.one(c, d, r => camera.pixels(r, width, height));
     c.restore();
   }
 

@@ -3,24 +3,43 @@
 const DASHES = [[], [7, 4], [2, 3], [9, 3, 2, 3]];
 
 class Graph {
-  constructor(canvas, data, words) { this.canvas = canvas; this.data = data; this.words = words; this.range = null; }
+  constructor(canvas, data, words) {
+    this.canvas = canvas;
+    this.data = data;
+    this.words = words;
+    this.range = null;
+    this.made = 0;
+    this.still = document.createElement("canvas");
+  }
 
+  // The curves are drawn once, and copied for each frame: only the line at the present moves.
   draw(runs, chosen, now, theme) {
     const ratio = window.devicePixelRatio || 1, strip = 104, width = this.canvas.clientWidth, height = Math.max(1, chosen.length) * strip + 22;
-    this.canvas.style.height = `${height}px`;
-    this.canvas.width = Math.round(width * ratio);
-    this.canvas.height = Math.round(height * ratio);
-    const c = this.canvas.getContext("2d");
+    const asked = [runs, theme, ratio, width, chosen.join()];
+    if (!this.asked || asked.some((a, i) => a !== this.asked[i])) {
+      this.asked = asked;
+      this.canvas.style.height = `${height}px`;
+      for (const c of [this.canvas, this.still]) { c.width = Math.round(width * ratio); c.height = Math.round(height * ratio); }
+      this.curves(runs, chosen, theme, ratio, strip, width, height);
+      this.made++;
+    }
+    const c = this.canvas.getContext("2d"), {left, right, t0, t1} = this.range, x = left + (t1 > t0 ? (now - t0) / (t1 - t0) : 0) * (right - left);
+    c.setTransform(1, 0, 0, 1, 0, 0);
+    c.clearRect(0, 0, this.canvas.width, this.canvas.height);
+    if (this.still.width && this.still.height) c.drawImage(this.still, 0, 0);
     c.setTransform(ratio, 0, 0, ratio, 0, 0);
-    c.clearRect(0, 0, width, height);
-    c.font = "12px system-ui, sans-serif";
-    const left = 58, right = width - 10, [t0, t1] = spanOf(runs);
-    const x = t => left + (t1 > t0 ? (t - t0) / (t1 - t0) : 0) * (right - left);
-    this.range = {left, right, t0, t1};
-    chosen.forEach((k, i) => this.strip(c, runs, k, 18 + i * strip, strip - 26, x, left, right, theme));
     c.strokeStyle = theme.ink;
     c.lineWidth = 1;
-    c.beginPath(); c.moveTo(x(now), 6); c.lineTo(x(now), height - 20); c.stroke();
+    c.beginPath(); c.moveTo(x, 6); c.lineTo(x, height - 20); c.stroke();
+  }
+
+  curves(runs, chosen, theme, ratio, strip, width, height) {
+    const c = this.still.getContext("2d"), left = 58, right = width - 10, [t0, t1] = spanOf(runs);
+    const x = t => left + (t1 > t0 ? (t - t0) / (t1 - t0) : 0) * (right - left);
+    c.setTransform(ratio, 0, 0, ratio, 0, 0);
+    c.font = "12px system-ui, sans-serif";
+    this.range = {left, right, t0, t1};
+    chosen.forEach((k, i) => this.strip(c, runs, k, 18 + i * strip, strip - 26, x, left, right, theme));
     c.fillStyle = theme.faint;
     c.textAlign = "left"; c.fillText(short(t0), left, height - 6);
     c.textAlign = "right"; c.fillText(`t = ${short(t1)}`, right, height - 6);

@@ -385,7 +385,7 @@ class Bounds {
   get middle() { return this.low.map((a, k) => Number.isFinite(a) ? (a + this.high[k]) / 2 : 0); }
   reach(spatial) {
     const half = this.low.map((a, k) => Number.isFinite(a) ? (this.high[k] - a) / 2 : 0);
-    return 1.18 * Math.max(spatial ? 0.88 * size(half) : Math.max(half[1], half[0] / 1.25), 1e-9 * Math.max(...this.middle.map(Math.abs))) || 1;
+    return 1.18 * Math.max(spatial ? 0.88 * size(half) : Math.max(half[1], half[0] / WIDE), 1e-9 * Math.max(...this.middle.map(Math.abs))) || 1;
   }
 }
 

@@ -237,6 +237,7 @@ def linearise(system: System, *, about: Any, parameters: Mapping[Any, Any] | Non
     _refuse_missing(system, names, moving)
     known = [*q, *velocity, *system.parameters, *(s for e in at.values() for s in e.free_symbols), *multipliers(system)]
     matrices = {name: _read(rows, known, len(q)) for name, rows in parts.items()}
+    _refuse_no_value(system, matrices)
     computed = bool(Typed.of(state.values()).decimals)  # a state in decimals is only near a steady one
     if computed:
         matrices = {name: a.applyfunc(_near) for name, a in matrices.items()}
@@ -327,6 +328,13 @@ def _value(given: Any, role: str, expected: str) -> Expr:
     if strange or e.is_finite is False or e.is_real is False or e.has(sympy.nan):
         raise ModelError(f"{role} = {told(given)}. Expected {expected}.")
     return e
+
+
+def _refuse_no_value(system: System, matrices: Mapping[str, Matrix]) -> None:
+    if any(e.has(sympy.nan, sympy.zoo, sympy.oo) for a in matrices.values() for e in a):
+        raise ModelError(
+            f"about: the equations of {system.name!r} have no value at this state: an expression in them divides by zero."
+        )
 
 
 def _refuse_missing(system: System, names: set[str], moving: Mapping[Coordinate, Any]) -> None:

@@ -1,0 +1,17 @@
+"""Why something was not computed, in Spanish."""
+
+REFUSALS: dict[str, str] = {
+    "an expression of the equations has no value: it divides by zero, whatever the coordinates are": "una expresión de las ecuaciones no tiene valor: divide por cero, sean cuales sean las coordenadas",
+    "{}: '{}' has the rotation {}. Expected a system whose coordinates are numbers; state it by angles and distances for this": "{}: '{}' tiene la rotación {}. Se espera un sistema cuyas coordenadas sean números; para esto, enúncielo con ángulos y distancias",
+    "box: no interval for {}. Equilibria are sought in a box; write box={}": "caja: falta un intervalo para {}. Los equilibrios se buscan en una caja; escriba box={}",
+    "the mass matrix is singular there, so the motion near it is not determined": "la matriz de masas es singular ahí, y el movimiento cercano no queda determinado",
+    "{}: the mass matrix is singular at this state, so the motion near it is not determined. Use other coordinates near it": "{}: la matriz de masas es singular en este estado, y el movimiento cercano no queda determinado. Use otras coordenadas cerca de él",
+    "{}: the equations of '{}' contain time, so no state stays what it is. Write the system in coordinates that move along (a frame that turns with it), in which the equations are free of time": "{}: las ecuaciones de '{}' contienen el tiempo, así que ningún estado se queda como está. Escriba el sistema en coordenadas que se muevan con él (un marco que gire), en las que las ecuaciones no contengan el tiempo",
+    "{}: '{}' has the entropies {}. Expected a mechanical system, whose motion does not depend on heat. State the mechanical part alone, as a System without entropies, friction and heat; or compute the whole and read its laws: {}": "{}: '{}' tiene las entropías {}. Se espera un sistema mecánico, cuyo movimiento no dependa del calor. Enuncie solo la parte mecánica, como un System sin entropías, roce ni calor; o calcule todo y lea sus leyes: {}",
+    "{}: the reactions of '{}' follow from {}. Expected multipliers times one-forms, as with {}": "{}: las reacciones de '{}' se siguen de {}. Se esperan multiplicadores por 1-formas, como con {}",
+    "about: the equations of '{}' have no value at this state: an expression in them divides by zero": "about: las ecuaciones de '{}' no tienen valor en este estado: una expresión divide por cero en ellas",
+    "about: this state is neither an equilibrium nor a steady motion: in the equation of {} a force of {} is left over. dalembert.equilibria(system, ...) finds the equilibria": "about: este estado no es un equilibrio ni un movimiento estacionario: en la ecuación de {} queda una fuerza de {}. dalembert.equilibria(system, ...) halla los equilibrios",
+    "there is no equilibrium: along {} there is a constant force of {}": "no hay equilibrio: según {} actúa una fuerza constante de {}",
+    "there is no equilibrium: the constraints do not allow zero velocity, or contradict each other": "no hay equilibrio: las ligaduras no permiten velocidad cero, o se contradicen",
+    "{}: '{}' has the entropy {}. Expected a mechanical system, whose motion does not depend on heat. State the mechanical part alone, as a System without entropies, friction and heat; or compute the whole and read its laws: {}": "{}: '{}' tiene la entropía {}. Se espera un sistema mecánico, cuyo movimiento no dependa del calor. Enuncie solo la parte mecánica, como un System sin entropías, roce ni calor; o calcule todo y lea sus leyes: {}",
+}
