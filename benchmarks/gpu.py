@@ -1,4 +1,4 @@
-"""Ensembles on a GPU: steps per second beside the targets, other precisions, JAX in the same run, and the time to the first step.
+"""Ensembles on a GPU: steps per second beside the targets, other precisions, JAX in the same run, time to the first step.
 
 python benchmarks/gpu.py            prints every figure; it needs a GPU, CuPy and, for the comparison, JAX with CUDA
 python benchmarks/gpu.py cpu        the same with few lanes on the processor, to try the script: its figures mean nothing
