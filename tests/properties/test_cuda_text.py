@@ -5,12 +5,13 @@ import shutil
 import subprocess
 from itertools import pairwise
 
+import mpmath
 import numpy as np
 import pytest
 
 import dalembert as da
 from dalembert.engine.backends import cuda_text, llvm
-from dalembert.engine.machine import BACKENDS
+from dalembert.engine.machine import BACKENDS, COARSER
 
 COMPILER = next(filter(None, map(shutil.which, ("g++", "clang++", "c++"))), None)
 pytestmark = pytest.mark.skipif(
@@ -24,11 +25,13 @@ class OnThisProcessor:
     """A back end that prints CUDA C and executes it here, in groups of two lanes, with a copy of what it writes."""
 
     own_memory, patience = True, 0.1
-    emitter = cuda_text.CudaEmitter
     kept = staticmethod(llvm.kept)
 
-    def __init__(self, folder):
-        self.folder = folder
+    def __init__(self, folder, precision="double"):
+        self.folder, self.precision = folder, precision
+
+    def emitter(self, name, arguments):
+        return cuda_text.CudaEmitter(name, arguments, self.precision)
 
     def processor(self):
         return f"text {self.folder}"
@@ -61,6 +64,9 @@ class OnThisProcessor:
 def device(tmp_path, monkeypatch):
     name = f"text {tmp_path}"  # compiled steps are kept by the name of the device
     monkeypatch.setitem(BACKENDS, name, OnThisProcessor(tmp_path))
+    for precision in COARSER:
+        (tmp_path / precision).mkdir()
+        monkeypatch.setitem(BACKENDS, f"{name} {precision}", OnThisProcessor(tmp_path / precision, precision))
     monkeypatch.setenv("DALEMBERT_CACHE", "")
     return name
 
@@ -71,7 +77,11 @@ def both(name, method, device, **more):
     first = next(iter(example.parameters))
     parameters = {**example.parameters, first: float(example.parameters[first]) * np.linspace(1, 1.01, 5)}
     given = {"h": example.h, "steps": 100, "parameters": parameters, "start": example.start, **more}
-    return [da.simulate(example.system, method, device=place, **given) for place in ("cpu", device)]
+    precision = given.pop("precision", "double")
+    return [
+        da.simulate(example.system, method, **given),
+        da.simulate(example.system, method, device=device, precision=precision, **given),
+    ]
 
 
 def difference(one, other):
@@ -100,12 +110,95 @@ def test_the_source_computes_the_motions_of_the_cpu(name, method, device):
     assert np.array_equal(one.codes[:, :2], other.codes[:, :2])
 
 
-def test_failures_are_told_lane_by_lane(device):
+@pytest.mark.parametrize("precision", COARSER)
+@pytest.mark.parametrize(
+    "name, method",
+    [
+        ("double-pendulum", da.Midpoint()),
+        ("double-pendulum", da.RungeKutta4()),
+        ("rolling-disk", da.Midpoint()),
+        ("heavy-top", da.Midpoint()),
+        ("two-gas-chambers", da.Midpoint()),
+        ("kepler", da.Composition(da.Midpoint(), 4)),
+    ],
+    ids=str,
+)
+def test_with_fewer_digits_the_motions_are_those_of_floats(name, method, precision, device):
+    """A hundred steps: as far from the double ones as their rounding, and solved to it with no more iterations."""
+    one, other = both(name, method, device, precision=precision)
+    assert 1e-9 < difference(one, other) < 4e-6
+    assert np.array_equal(one.codes[:, :2], other.codes[:, :2])
+    assert other.codes[:, 3].sum() <= one.codes[:, 3].sum()
+    assert other.search.tolerance > 1e-9 > one.search.tolerance
+
+
+def test_sums_of_floats_keep_what_they_round(device):
+    """Twenty thousand steps: the energy stays within the rounding of one float, and times are doubles."""
+    x = da.coordinates("x")
+    spring = da.System("spring", [x], kinetic=x.dot**2 / 2, potential=x**2 / 2)
+    given = {"h": 0.05, "steps": 20_000, "every": 100, "start": {x: np.array([1.0, 0.3]), x.dot: 0.0}, "device": device}
+    for precision in COARSER:
+        run = da.simulate(spring, da.StormerVerlet(), precision=precision, **given)
+        energy = run.quantity(x.dot**2 / 2 + x**2 * (1 - 0.05**2 / 4) / 2)  # which the method conserves
+        assert np.abs(energy / energy[:, :1] - 1).max() < 1e-5
+    double = da.simulate(spring, da.StormerVerlet(), **given)
+    assert np.abs(double.x - run.x).max() < 1e-3  # a phase error of 1e-6 each unit of time
+    force = da.System("pushed", [x], kinetic=x.dot**2 / 2, potential=-x * da.cos(da.time))
+    pushed = {"h": 0.1, "steps": 10, "start": {x: 0.0, x.dot: 0.0, da.time: 1e5}}
+    a, b = (
+        da.simulate(force, da.Midpoint(), **pushed, **more) for more in ({}, {"device": device, "precision": "mixed"})
+    )
+    assert np.abs(a.x - b.x).max() < 1e-2  # cos(t) of a float t is wrong by 4e-3
+
+
+def test_fewer_digits_belong_to_gpus():
+    x = da.coordinates("x")
+    system = da.System("ball", coordinates=[x], kinetic=x.dot**2 / 2)
+    given = {"h": 0.1, "steps": 1, "start": {x: 0, x.dot: 1}}
+    for device in ("cpu", "simd"):
+        with pytest.raises(da.MethodError, match=rf"precision = 'single': device '{device}' computes with doubles"):
+            da.simulate(system, da.Midpoint(), device=device, precision="single", **given)
+    with pytest.raises(da.MethodError, match=r"precision = 'half'\. Expected one of 'double', 'single', 'mixed'"):
+        da.simulate(system, da.Midpoint(), device="cuda", precision="half", **given)
+    with pytest.raises(da.MethodError, match=r"Expected one of 'cpu', 'simd', 'cuda'\."):
+        da.simulate(system, da.Midpoint(), device="cuda single", **given)
+
+
+ULPS = """
+extern "C" void table(const double *x, double *s, double *c, float *t, float *d, long n) {
+  for (long i = 0; i < n; i++) {
+    sine_and_cosine(x[i], s + i, c + i);
+    sine_and_cosine((float)x[i], t + i, d + i);
+  }
+}
+"""
+
+
+def test_sine_and_cosine_of_the_source_have_errors_below_two_units(tmp_path):
+    """In the last place, over the whole range; beside multiples of pi/2 too, where digits cancel."""
+    (tmp_path / "s.cpp").write_text(cuda_text.PRELUDE + ULPS)
+    subprocess.run([COMPILER, "-O1", "-shared", "-fPIC", "-o", tmp_path / "s.so", tmp_path / "s.cpp"], check=True)
+    rng = np.random.default_rng(3)
+    x = np.concatenate([rng.uniform(-8, 8, 400), np.exp(rng.uniform(-20, 40, 400)), np.pi / 2 * np.arange(400)])
+    made = [np.empty(len(x), dtype=kind) for kind in ("f8", "f8", "f4", "f4")]
+    pointers = [a.ctypes.data_as(ctypes.c_void_p) for a in (x, *made)]
+    ctypes.CDLL(str(tmp_path / "s.so")).table(*pointers, ctypes.c_long(len(x)))
+    with mpmath.workdps(60):
+        for given, found in ((x, made[:2]), (x.astype("f4"), made[2:])):
+            for function, values in zip((mpmath.sin, mpmath.cos), found, strict=True):
+                exact = [function(mpmath.mpf(float(v))) for v in given]
+                errors = [abs(float(e - mpmath.mpf(float(v)))) for e, v in zip(exact, values, strict=True)]
+                assert (np.array(errors) / np.abs(np.spacing(values))).max() < 2
+
+
+@pytest.mark.parametrize("precision", ["double", *COARSER])
+def test_failures_are_told_lane_by_lane(device, precision):
     """x'' = 1/x^2 towards x = 0, from one of three starts; the others go on."""
     x = da.coordinates("x")
     system = da.System("fall", coordinates=[x], kinetic=x.dot**2 / 2, potential=-1 / x)
     given = {"h": 0.01, "steps": 100, "start": {x: np.array([1.0, 0.02, 2.0]), x.dot: 0.0}, "strict": False}
-    runs = [da.simulate(system, da.Midpoint(), device=place, **given) for place in ("cpu", device)]
+    runs = [da.simulate(system, da.Midpoint(), **given), None]
+    runs[1] = da.simulate(system, da.Midpoint(), device=device, precision=precision, **given)
     assert runs[0].codes[:, :2].tolist() == runs[1].codes[:, :2].tolist()
     assert runs[1].codes[1, 0] and not runs[1].codes[[0, 2], 0].any()
     assert np.isnan(runs[1].x[1, -1])
@@ -162,11 +255,7 @@ def test_functions_of_the_source_are_those_of_the_cpu(function, device):
 def test_a_wrong_sign_is_seen(device, monkeypatch):
     """The control."""
 
-    class Wrong(cuda_text.CudaEmitter):
-        def negative(self, a):
-            return a
-
-    monkeypatch.setattr(OnThisProcessor, "emitter", Wrong)
+    monkeypatch.setattr(cuda_text.CudaEmitter, "negative", lambda self, a: a)
     try:
         one, other = both("double-pendulum", da.Midpoint(), device)
     except da.SimulationError:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any, Literal, NamedTuple, Protocol
 
 import numpy as np
@@ -35,6 +35,12 @@ class Emitter(ABC):
 
     unroll = 4
     """Loops of at most this many iterations are unrolled, so that their arrays become registers."""
+
+    coarseness = 1.0
+    """Rounding errors of the numbers that equations are solved with, in those of doubles."""
+
+    least = 0.0
+    """Numbers whose squares are still represented are larger than this."""
 
     # arithmetic
     @abstractmethod
@@ -97,6 +103,18 @@ class Emitter(ABC):
     @abstractmethod
     def module(self) -> str:
         """Everything emitted, as text."""
+
+    def precise(self) -> AbstractContextManager[None]:
+        """Within it, states and sums are computed; elsewhere a back end may compute with fewer digits."""
+        return nullcontext()
+
+    def timed(self) -> AbstractContextManager[None]:
+        """Within it, times are computed, always as doubles."""
+        return nullcontext()
+
+    def here(self, a: Handle) -> Handle:
+        """A real with the digits of what is computed here."""
+        return a
 
     # built from these
     def counter(self) -> Array:

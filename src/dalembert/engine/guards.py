@@ -55,17 +55,18 @@ def _suspect(e: Emitter, kind: str, first: Sequence[Handle], here: Sequence[Hand
     """Whether a term is out of bounds. NaN is not: it belongs to a branch that is not taken."""
     if kind == "same":
         return e.either(e.compare("lt", here[0], first[0]), e.compare("lt", first[0], here[0]))
+    tiny = max(TINY, e.least)
     if kind != "nonzero":
-        return e.compare("le", here[0], e.real(TINY)) if kind == "positive" else e.compare("lt", here[0], e.real(0.0))
+        return e.compare("le", here[0], e.real(tiny)) if kind == "positive" else e.compare("lt", here[0], e.real(0.0))
     if len(here) == 1:
-        a, b, above, below = first[0], here[0], e.real(TINY), e.real(-TINY)
+        a, b, above, below = first[0], here[0], e.real(tiny), e.real(-tiny)
         falls = e.both(e.compare("le", below, a), e.compare("le", b, above))
         return e.either(falls, e.both(e.compare("le", a, above), e.compare("le", below, b)))
     return e.either(e.compare("le", _product(e, first, here), e.real(0.0)), _vanishes(e, here))
 
 
 def _vanishes(e: Emitter, here: Sequence[Handle]) -> Handle:
-    return e.compare("le", _product(e, here, here), e.real(TINY**2))
+    return e.compare("le", _product(e, here, here), e.real(max(TINY, e.least) ** 2))
 
 
 def _through_zero(e: Emitter, first: Sequence[Handle], here: Sequence[Handle]) -> Handle:
@@ -73,7 +74,7 @@ def _through_zero(e: Emitter, first: Sequence[Handle], here: Sequence[Handle]) -
     if len(here) == 1:
         return e.truth(True)
     sizes = [e.call("sqrt", _product(e, place, place)) for place in (first, here)]
-    opposite = e.arithmetic("mul", e.real(-STRAIGHT), e.arithmetic("mul", *sizes))
+    opposite = e.arithmetic("mul", e.real((1 - STRAIGHT) * e.coarseness - 1), e.arithmetic("mul", *sizes))
     return e.either(e.compare("le", _product(e, first, here), opposite), _vanishes(e, here))
 
 

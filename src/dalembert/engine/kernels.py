@@ -87,13 +87,14 @@ class _Lane:
 
     def __init__(self, e: Emitter, stepmap: StepMap, lane: Handle):
         self.e, self.stepmap, self.lane = e, stepmap, lane
-        self.state = e.local(len(stepmap.state))
-        self.rest = e.local(len(stepmap.summed))
-        self.work, self.work_rest = e.scratch(len(stepmap.state)), e.scratch(len(stepmap.summed))
-        self.fractions, self.instants = e.local(len(stepmap.substeps)), e.local(len(stepmap.substeps))
+        with e.precise():
+            self.state = e.local(len(stepmap.state))
+            self.rest = e.local(len(stepmap.summed))
+            self.work, self.work_rest = e.scratch(len(stepmap.state)), e.scratch(len(stepmap.summed))
+            self.fractions, self.instants = e.local(len(stepmap.substeps)), e.local(len(stepmap.substeps))
+            self.tally = e.local(len(stepmap.tallied))
         self.code, self.count, self.effort = e.local(1, "integer"), e.local(1, "integer"), e.local(2, "integer")
         self.history = History(e, stepmap, e.local(history_size(stepmap)), self.count)
-        self.tally = e.local(len(stepmap.tallied))
         self.wait, self.row, self.turn = (e.counter() for _ in range(3))
         self.last = e.local(1, "integer")
         self.rho = e.local(1)
@@ -102,10 +103,13 @@ class _Lane:
         e = self.e
         ends = Ends(e.argument("tolerance"), e.argument("nearly"), e.argument("most"))
         solver = Solver(e, self.stepmap, self.code, self.effort, self.rho, ends)
-        self._load_carry()
+        with e.precise():
+            self._load_carry()
         known = _constants(e, self.stepmap, self.lane)
         solver.run_level(known)
-        tally = self._tally_solver(known)
+        with e.precise():
+            kept = _constants(e, self.stepmap, self.lane)
+            tally = self._tally_solver(kept)
         total = e.integer_arithmetic("add", e.argument("steps"), e.argument("closing"))
         with e.forever():
             turn = e.load(self.turn)
@@ -114,8 +118,10 @@ class _Lane:
             self._turn(turn, dict(known), solver)
             e.store(self.turn, e.after(turn))
             if tally is not None:
-                self._tally(turn, dict(known), tally)
-        self._store_carry()
+                with e.precise():
+                    self._tally(turn, dict(kept), tally)
+        with e.precise():
+            self._store_carry()
 
     def _tally_solver(self, known: Known) -> Solver | None:
         """The solver of the tally, with a status of its own: whether it has values does not change the motion."""
@@ -134,7 +140,7 @@ class _Lane:
         with e.when(moving), e.when(e.integer_compare("eq", e.load(self.code), 0)):
             known |= self._known(self.state, self.rest) | loaded(e, self.stepmap.tallied, self.tally, 0)
             known |= dict.fromkeys(tally.rests, e.real(0.0))
-            known[TIME] = self._time(e.after(turn))
+            known[TIME] = e.here(self._time(e.after(turn)))
             e.store(solver.code, 0)
             found = solver.solve(known, History(e, tally, e.local(1), e.local(1, "integer")))
             valid = e.integer_compare("eq", e.load(solver.code), 0)
@@ -145,16 +151,17 @@ class _Lane:
         """The time of the node at which that turn begins."""
         e = self.e
         k = e.integer_arithmetic("add", e.argument("begin"), turn)
-        return e.arithmetic("add", e.argument("t0"), e.arithmetic("mul", e.as_real(k), e.argument("h")))
+        with e.timed():
+            return e.arithmetic("add", e.argument("t0"), e.arithmetic("mul", e.as_real(k), e.argument("h")))
 
     def _turn(self, turn: Handle, known: dict[str, Handle | Place], solver: Solver) -> None:
         """One node: record it, make the step that begins at it, advance to the next."""
         e = self.e
         k = e.integer_arithmetic("add", e.argument("begin"), turn)
-        known[TIME] = self._time(turn)
+        known[TIME] = e.here(self._time(turn))
         moving = e.integer_compare("lt", turn, e.argument("steps"))
         due = e.integer_compare("eq", e.load(self.wait), 0)
-        with e.when(due):
+        with e.when(due), e.precise():
             self._record(stretch(e, self.state, len(self.stepmap.state)), 0)
         # The last record needs the outputs of a step that is not made; without outputs that step is not computed.
         if self.stepmap.outputs:
@@ -178,20 +185,25 @@ class _Lane:
             found = solver.solve(known | self._known(self.state, self.rest), self.history)
             self._outputs(solver, found, due)
             with e.when(moving):
-                self._advance(solver, found, 0, (self.state, self.rest))
+                with e.precise():
+                    length = e.argument("h")
+                self._advance(solver, found, 0, (self.state, self.rest), length)
             return
-        for source, target, size in self._kept():
-            for j in span(e, size):
-                e.store(target, e.load(source, j), j)
+        with e.precise():
+            for source, target, size in self._kept():
+                for j in span(e, size):
+                    e.store(target, e.load(source, j), j)
         with e.loop(0, len(self.stepmap.substeps)) as i:
             e.leave_if(e.integer_compare("ne", e.load(self.code), 0))
             h = e.argument("h")
-            now: dict[str, Handle | Place] = {STEP: e.arithmetic("mul", h, e.load(self.fractions, i))}
+            with e.precise():
+                length = e.arithmetic("mul", e.argument("h"), e.load(self.fractions, i))
+            now: dict[str, Handle | Place] = {STEP: e.here(length)}
             now[TIME] = e.arithmetic("add", value(e, known[TIME]), e.arithmetic("mul", h, e.load(self.instants, i)))
             found = solver.solve(known | now | self._known(self.work, self.work_rest), self.history, i)
             self._outputs(solver, found, e.both(due, e.integer_compare("eq", i, 0)))
             e.leave_if(e.opposite(moving))
-            self._advance(solver, found, i, (self.work, self.work_rest))
+            self._advance(solver, found, i, (self.work, self.work_rest), length)
 
     def _known(self, state: Array, rest: Array) -> dict[str, Handle | Place]:
         return loaded(self.e, self.stepmap.state, state, 0) | loaded(self.e, self.stepmap.rests, rest, 0)
@@ -207,25 +219,33 @@ class _Lane:
         state = self.state, self.work, len(self.stepmap.state)
         return state, (self.rest, self.work_rest, len(self.stepmap.summed))
 
-    def _advance(self, solver: Solver, found: Known, substep: Index, start: tuple[Array, Array]) -> None:
+    def _advance(
+        self, solver: Solver, found: Known, substep: Index, start: tuple[Array, Array], length: Handle
+    ) -> None:
         """The next state into `work`. The rounding error of a sum is kept and added to the next one (W. Kahan, Comm.
         ACM 8, 1965): the state is then as accurate as a sum with twice the digits, and its error a random walk of small steps.
         """
-        e, (state, rest) = self.e, start
+        e = self.e
         with e.when(e.integer_compare("eq", e.load(self.code), 0)):
             values = solver.evaluate("update", found)
-            for change in _changes(self.stepmap, found):
-                for i, v in values.part(change.first, change.first + change.size):
-                    j, after = moved(e, i, change.first), v
-                    if change.rest is not None:
-                        k = moved(e, i, change.rest)
-                        factor = value(e, found[STEP]) if change.by_step else e.real(1.0)
-                        after, left = self._sum(e.load(state, j), factor, v, e.load(rest, k))
-                        if change.lacking is not None:
-                            left = e.call("fma", factor, change.lacking_at(e, i), left)
-                        e.store(self.work_rest, left, k)
-                    e.store(self.work, after, j)
+            with e.precise():
+                for change in _changes(self.stepmap, found):
+                    factor = length if change.by_step else e.real(1.0)
+                    self._change(change, values, start, factor)
             self.history.remember(found, substep)
+
+    def _change(self, change: _Change, values: Vector, start: tuple[Array, Array], factor: Handle) -> None:
+        """Some of the next state: a sum, or as it is given."""
+        e, (state, rest) = self.e, start
+        for i, v in values.part(change.first, change.first + change.size):
+            j, after = moved(e, i, change.first), v
+            if change.rest is not None:
+                k = moved(e, i, change.rest)
+                after, left = self._sum(e.load(state, j), factor, v, e.load(rest, k))
+                if change.lacking is not None:
+                    left = e.call("fma", factor, change.lacking_at(e, i), left)
+                e.store(self.work_rest, left, k)
+            e.store(self.work, after, j)
 
     def _sum(self, before: Handle, h: Handle, rate: Handle, rest: Handle) -> tuple[Handle, Handle]:
         """before + h rate + rest, and its rounding error."""
@@ -237,7 +257,7 @@ class _Lane:
     def _finish(self, k: Handle, solver: Solver) -> None:
         """Accept the step if it was solved and is finite; otherwise store how and where the lane ended."""
         e = self.e
-        with e.when(e.integer_compare("eq", e.load(self.code), 0)):
+        with e.when(e.integer_compare("eq", e.load(self.code), 0)), e.precise():
             size = stretch(e, self.work, len(self.stepmap.state)).size_of_all()
             finite = e.compare("lt", size, e.real(float("inf")))
             with e.when(finite):

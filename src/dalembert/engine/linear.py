@@ -161,7 +161,7 @@ def _has_rounding_for_pivot(e: Emitter, n: int, a: Array) -> Handle:
         for j in e.each(0, k, n):
             term = e.arithmetic("mul", e.load(a, e.at(k, n, j)), e.load(a, e.at(j, n, k)))
             e.store(size, e.arithmetic("add", e.load(size), e.call("fabs", term)))
-        clear = e.compare("lt", e.arithmetic("mul", e.real(DOUBTFUL), e.load(size)), pivot)
+        clear = e.compare("lt", e.arithmetic("mul", e.real(DOUBTFUL * e.coarseness**0.5), e.load(size)), pivot)
         e.store(good, e.select(clear, e.load(good), e.real(0.0)))
     with e.when(e.compare("eq", e.load(good), e.real(0.0))):
         _compare_with_all_rounding(e, n, a, good)
@@ -208,7 +208,7 @@ def _compare_with_all_rounding(e: Emitter, n: int, factors: Array, good: Array) 
                 add(1, e.call("fabs", product(e.at(j, n, p), z, p)))
             add(2, e.arithmetic("mul", e.load(total, 0), e.load(total, 1)))
         pivot = e.call("fabs", e.load(a, e.at(k, n, k)))
-        enough = e.compare("lt", e.arithmetic("mul", e.real(SINGULAR * n), e.load(total, 2)), pivot)
+        enough = e.compare("lt", e.arithmetic("mul", e.real(SINGULAR * n * e.coarseness), e.load(total, 2)), pivot)
         e.store(good, e.select(enough, e.load(good), e.real(0.0)))
 
 

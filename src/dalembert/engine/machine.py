@@ -23,8 +23,14 @@ from .run_options import EXACT, Extent, Search
 Array = NDArray[Any]
 
 CPU, VECTORS = "cpu", "simd"
-BACKENDS: dict[str, Backend] = {CPU: llvm, VECTORS: simd, "cuda": cuda}
-"""What prints, compiles and executes code, by the name of the device that it runs on."""
+DEVICES = CPU, VECTORS, "cuda"
+BACKENDS: dict[str, Backend] = dict(zip(DEVICES, (llvm, simd, cuda), strict=True))
+"""What prints, compiles and executes code, by the name of the device that it runs on, and of its precision if that is not
+double."""
+
+DOUBLE, COARSER = "double", ("single", "mixed")
+for _precision in COARSER:
+    BACKENDS[f"cuda {_precision}"] = cuda.InPrecision(_precision)  # type: ignore[arg-type]
 
 LONG = {"run": 10_000, "apply": 2_000, "adaptive": 10_000}
 """Lines of LLVM IR from which a function is compiled with little optimisation.

@@ -70,3 +70,6 @@ class Search:
 
 EXACT = Search()
 """Steps are solved to rounding error."""
+
+COARSE = Search(ROUNDING * 2.0**29)
+"""The same with floats, whose rounding errors are larger by this factor."""

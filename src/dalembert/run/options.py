@@ -6,8 +6,8 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
-from ..engine.machine import BACKENDS, CPU
-from ..engine.run_options import EXACT, Extent, Search
+from ..engine.machine import BACKENDS, COARSER, CPU, DEVICES, DOUBLE
+from ..engine.run_options import COARSE, EXACT, Extent, Search
 from ..errors import MethodError, told
 from ..methods.base import Method
 from ..numbers import MOST, finite, positive, whole
@@ -46,15 +46,26 @@ class Options:
     progress: Report = False
     device: Any = CPU
     record: tuple[Reduction, ...] = ()
+    precision: Any = DOUBLE
 
     def place(self, method: Method | None) -> str:
         """The device on which steps are computed."""
-        if not isinstance(self.device, str) or self.device not in BACKENDS:
-            names = ", ".join(map(repr, BACKENDS))
+        if not isinstance(self.device, str) or self.device.partition(" ")[2] in COARSER or self.device not in BACKENDS:
+            names = ", ".join(map(repr, DEVICES))
             raise MethodError(f"device = {told(self.device)}. Expected one of {names}.")
         if self.device != CPU and method is not None and method.adaptive:
             raise MethodError(f"device = {self.device!r}: {method!r} {method.steps_told}; it runs on the 'cpu'.")
-        return self.device
+        if self.precision == DOUBLE:
+            return self.device
+        if self.precision not in COARSER:
+            names = ", ".join(map(repr, (DOUBLE, *COARSER)))
+            raise MethodError(f"precision = {told(self.precision)}. Expected one of {names}.")
+        if (place := f"{self.device} {self.precision}") not in BACKENDS:
+            raise MethodError(
+                f"precision = {self.precision!r}: device {self.device!r} computes with doubles. Leave precision= out, or give "
+                f"device='cuda'."
+            )
+        return place
 
     def extent(self, t0: float, begin: int = 0) -> Extent:
         """The steps of a run that began at t0, from step number `begin` on."""
@@ -85,6 +96,11 @@ class Options:
     def says_search(self) -> bool:
         """Whether `tolerance` or `max_iterations` was given."""
         return self.tolerance is not None or self.max_iterations is not None
+
+    @property
+    def default_search(self) -> Search:
+        """How exactly steps are solved if nothing else is said: to the rounding error of the precision."""
+        return EXACT if self.precision == DOUBLE else COARSE
 
     def search(self, default: Search = EXACT) -> Search:
         """How exactly steps are solved; options not given are those of the default."""

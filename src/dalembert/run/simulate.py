@@ -15,7 +15,7 @@ from ..discrete.reduction.reduced_system import ReducedDiscreteSystem
 from ..discrete.system import DiscreteSystem
 from ..engine.arguments import Lanes
 from ..engine.kernels import STATUS_WIDTH, carry_width, motion_width
-from ..engine.machine import CPU, Stepper
+from ..engine.machine import CPU, DOUBLE, Stepper
 from ..engine.run_options import EXACT, Search
 from ..engine.status import Status
 from ..errors import MethodError, StartError, told
@@ -53,25 +53,13 @@ from .velocities import expected_velocities, has_branches, settle_near
 
 
 def simulate(
-    system: System | DiscreteSystem | ReducedSystem | ReducedDiscreteSystem,
-    method: Method | None = None,
-    *,
-    h: float,
-    start: Values | Trajectory,
-    until: float | None = None,
-    steps: int | None = None,
-    parameters: Values | None = None,
-    every: int | None = None,
-    record: Mapping[Any, str | Sequence[str]] | None = None,
-    events: Event | Sequence[Event] = (),
-    tolerance: float | None = None,
-    max_iterations: int | None = None,
-    progress: bool | Callable[[int, int], None] | None = None,
-    strict: bool = True,
-    device: str = CPU,
-    checkpoint: str | Path | None = None,
-    checkpoint_every: int | None = None,
-) -> Trajectory:
+    system: System | DiscreteSystem | ReducedSystem | ReducedDiscreteSystem, method: Method | None = None, *, h: float,
+    start: Values | Trajectory, until: float | None = None, steps: int | None = None, parameters: Values | None = None,
+    every: int | None = None, record: Mapping[Any, str | Sequence[str]] | None = None,
+    events: Event | Sequence[Event] = (), tolerance: float | None = None, max_iterations: int | None = None,
+    progress: bool | Callable[[int, int], None] | None = None, strict: bool = True, device: str = CPU,
+    precision: str = DOUBLE, checkpoint: str | Path | None = None, checkpoint_every: int | None = None,
+) -> Trajectory:  # fmt: skip
     """Compute a motion with step `h` to the time `until` (or for a number of `steps`).
 
     start:      {x: 0, x.dot: 1} position and velocity (velocities that constraints fix may be left out), or
@@ -92,6 +80,7 @@ def simulate(
     strict:     raise SimulationError if a lane ends early; the error carries the trajectory. False returns it.
     device:     "cpu", all cores, and in long runs several lanes at once in the vector registers; "simd", always in vectors,
                 with the same bits; or "cuda", all GPUs of this computer, one thread for each lane
+    precision:  "double"; on a GPU also "single", or "mixed": states, sums and times are doubles, steps are solved in floats
     checkpoint: a file "run.nc" that has the whole run, written anew every `checkpoint_every` steps; if the process is killed
                 at any moment, the same call goes on from there, and the motion is bitwise that of a run without
                 interruption. Or a folder "run.zarr", to which records are written as they come, so that a run of any length
@@ -105,7 +94,9 @@ def simulate(
     system, start = of_reduced(system, start, parameters, step_size(h))
     system = _system(system, method)
     kept_numbers = reductions(record, system, method)
-    asked = Options(step_size(h), until, steps, every, tolerance, max_iterations, progress, device, kept_numbers)
+    asked = Options(
+        step_size(h), until, steps, every, tolerance, max_iterations, progress, device, kept_numbers, precision
+    )
     watched = read_events(events, system, method)
     piece = partial(_run, system, method, parameters=parameters, events=watched, strict=False)
     if kept := checkpoint_of(checkpoint, checkpoint_every, method, watched):
@@ -130,7 +121,7 @@ def _run(
         begun = _start(system, start, values)
         if isinstance(method, OwnTimeMethod):
             one_motion(method, begun)
-        extent, search = asked.extent(begun.time), _search(asked, method)
+        extent, search = asked.extent(begun.time), _search(asked, method, asked.default_search)
         plan = Plan(
             system, method, extent, values, begun.lanes, asked.progress, search, asked.place(method), asked.record
         )

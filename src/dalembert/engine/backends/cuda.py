@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from ...errors import MethodError
 from ..emitter import Memory
-from .cuda_text import THREADS, CudaEmitter
+from .cuda_text import THREADS, CudaEmitter, Precision
 
 WINDOW = 1 << 31
 """Most bytes of records that are on a device at a time; more lanes are run in groups."""
@@ -178,3 +178,20 @@ class Kernel:
 
 load = Kernel
 """The function that code has under a name; its arguments are arrays, the first and last lane, and numbers."""
+
+
+class InPrecision:
+    """The same with fewer digits: `single`, or `mixed`, where states and sums remain doubles."""
+
+    own_memory, patience, load = own_memory, patience, Kernel
+    processor = staticmethod(processor)
+    compile_module = staticmethod(compile_module)
+    is_object = staticmethod(is_object)
+    kept = staticmethod(kept)
+
+    def __init__(self, precision: Precision):
+        self._precision = precision
+
+    def emitter(self, name: str, arguments: dict[str, str]) -> CudaEmitter:
+        """An empty function."""
+        return CudaEmitter(name, arguments, self._precision)
