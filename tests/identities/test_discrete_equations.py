@@ -6,7 +6,7 @@ import pytest
 import sympy
 
 import dalembert as da
-from dalembert.discrete.equations import Node, multipliers
+from dalembert.discrete.equations import Node
 
 from ..conformance import systems
 
@@ -18,7 +18,7 @@ def residuals(discrete, run, k, t):
     """Left less right of every printed equation at node k, which is at time t."""
     q = discrete.coordinates
     at = {Node(f"{c.name}[k{o}]"): run[c][k + d] for c in q for o, d in (("-1", -1), ("", 0), ("+1", 1))}
-    at |= dict(zip(multipliers(discrete), run.multipliers[k], strict=True)) if discrete.constraints else {}
+    at |= dict(zip(discrete.multipliers, run.multipliers[k], strict=True)) if discrete.constraints else {}
     at |= {p: run.parameters[p.name] for p in discrete.parameters} | {da.time: t, da.step: H}
     told = discrete.equations()
     return [float((e.lhs - e.rhs).subs(at)) for e in (*told.lagrange, *told.constraints)]
