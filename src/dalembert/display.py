@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass, is_dataclass
 from types import FunctionType, MethodType
 from typing import Any, TypeVar
@@ -63,7 +63,8 @@ class Shown(ABC):
         return _decimals(_Reading(self, typed)._parts(), typed) if typed.decimals else self._parts()
 
     def __str__(self) -> str:
-        return "\n".join(_text(part) for part in self._read())
+        names = PartNames()
+        return "\n".join(_text(part, names) for part in self._read())
 
     def __repr__(self) -> str:
         return str(self)
@@ -73,7 +74,8 @@ class Shown(ABC):
 
     def latex(self) -> str:
         """Its formulas as LaTeX, for a paper: one below the other, with their names; empty if it has none."""
-        return aligned([row for part in self._read() for row in _rows(part)])
+        names = PartNames()
+        return aligned([row for part in self._read() for row in _rows(part, names)])
 
 
 class Formulas(ABC):
@@ -103,9 +105,9 @@ def aligned(rows: Sequence[tuple[str, str]]) -> str:
     return r"\begin{aligned}" + r" \\ ".join(lines) + r"\end{aligned}"
 
 
-def equation_rows(equations: Sequence[sympy.Equality]) -> list[tuple[str, str]]:
+def equation_rows(equations: Sequence[sympy.Equality], names: PartNames | None = None) -> list[tuple[str, str]]:
     """Equations as rows of LaTeX; in long ones parts that occur again and again have names."""
-    stated, named = named_equations(equations)
+    stated, named = named_equations(equations, names)
     return [(sympy.latex(e.lhs), sympy.latex(e.rhs)) for e in (*stated, *named)]
 
 
@@ -115,9 +117,25 @@ def equations_text(equations: Sequence[sympy.Equality]) -> str:
     return "\n\n".join(map(on_paper, (*stated, *named)))
 
 
-def named_equations(equations: Sequence[sympy.Equality]) -> tuple[list[sympy.Equality], list[sympy.Equality]]:
+class PartNames:
+    """The names of parts of formulas in one output: each stands for one thing, and a part that comes again keeps its own."""
+
+    def __init__(self) -> None:
+        self._held: dict[Any, sympy.Symbol] = {}
+        self._free = sympy.numbered_symbols("sigma", start=1)
+
+    def of(self, part: Any, taken: Set[str]) -> sympy.Symbol:
+        """The name of a part, which is none of those that are taken."""
+        if (known := self._held.get(part)) is None or known.name in taken:
+            self._held[part] = next(s for s in self._free if s.name not in taken)
+        return self._held[part]
+
+
+def named_equations(
+    equations: Sequence[sympy.Equality], names: PartNames | None = None
+) -> tuple[list[sympy.Equality], list[sympy.Equality]]:
     """Equations in which parts have names, and the equations that say what these are."""
-    sides, named = named_parts([side for e in equations for side in e.args])
+    sides, named = named_parts([side for e in equations for side in e.args], names)
     pairs = zip(sides[::2], sides[1::2], strict=True)
     return [_equation(*pair) for pair in pairs], [_equation(*pair) for pair in named]
 
@@ -126,8 +144,11 @@ def _equation(left: Any, right: Any) -> sympy.Equality:
     return sympy.Eq(left, right, evaluate=False)
 
 
-def named_parts(sides: Sequence[Any]) -> tuple[list[Any], list[tuple[Any, Any]]]:
-    """Expressions in which parts have names, and these; the expressions themselves if they are short."""
+def named_parts(sides: Sequence[Any], names: PartNames | None = None) -> tuple[list[Any], list[tuple[Any, Any]]]:
+    """Expressions in which parts have names, and these; the expressions themselves if they are short.
+
+    names:  those of the output in which these expressions stand
+    """
     whole = list(sides)
     if any(isinstance(e, sympy.MatrixBase) for e in whole):
         return whole, []
@@ -136,12 +157,12 @@ def named_parts(sides: Sequence[Any]) -> tuple[list[Any], list[tuple[Any, Any]]]
         return whole, []
     found, parts = sympy.cse(whole, symbols=sympy.numbered_symbols("part", cls=sympy.Dummy))
     taken = {s.name for e in whole for s in e.free_symbols}
-    free = (s for s in sympy.numbered_symbols("sigma", start=1) if s.name not in taken)
+    names = names or PartNames()
     named: list[tuple[Any, Any]] = []
     written: dict[Any, Any] = {}
     for (mark, part), worth in zip(found, _worth_a_name(found, parts), strict=True):
         e = part.xreplace(written)
-        written[mark] = next(free) if worth else e
+        written[mark] = names.of(e, taken) if worth else e
         if worth:
             named.append((written[mark], e))
     return [e.xreplace(written) for e in parts], named
@@ -181,7 +202,7 @@ def _line(formula: Any) -> str:
     return f"{text(formula.lhs)} = {text(formula.rhs)}" if isinstance(formula, sympy.Equality) else text(formula)
 
 
-def _rows(part: Part) -> list[tuple[str, str]]:
+def _rows(part: Part, names: PartNames) -> list[tuple[str, str]]:
     """The formulas of a part as rows of LaTeX, with the words of a label on the left."""
     if isinstance(part, str):
         return []
@@ -192,8 +213,8 @@ def _rows(part: Part) -> list[tuple[str, str]]:
     if not isinstance(formula, FORMULA):
         return []
     if isinstance(formula, sympy.Equality):
-        return equation_rows([formula])
-    stated, named = _named(formula)
+        return equation_rows([formula], names)
+    stated, named = _named(formula, names)
     rest = [(sympy.latex(e.lhs), sympy.latex(e.rhs)) for e in named]
     return [(rf"\text{{{_plain(label)}}}" if label else "", sympy.latex(stated)), *rest]
 
@@ -219,7 +240,8 @@ def _plain(words: str) -> str:
 
 def markdown(listed: Sequence[Part]) -> str:
     """Parts as Markdown."""
-    return "\n\n".join(map(_markdown, listed))
+    names = PartNames()
+    return "\n\n".join(_markdown(part, names) for part in listed)
 
 
 def parts(result: Shown) -> Sequence[Part]:
@@ -277,24 +299,24 @@ def _decimals(value: Any, typed: Typed) -> Any:
     return value
 
 
-def _text(part: Part) -> str:
+def _text(part: Part, names: PartNames) -> str:
     if isinstance(part, str):
         return part
     if isinstance(part, Table):
         return _text_table(part)
     label, formula = part if isinstance(part, tuple) else ("", part)
-    stated, named = _named(formula)
+    stated, named = _named(formula, names)
     return "\n".join([_labelled(label, stated), *(_labelled("", e) for e in named)])
 
 
-def _named(formula: Any) -> tuple[Any, list[sympy.Equality]]:
+def _named(formula: Any, names: PartNames) -> tuple[Any, list[sympy.Equality]]:
     """A formula in which parts have names, and the equations that say what these are."""
     if not isinstance(formula, FORMULA):
         return formula, []
     if isinstance(formula, sympy.Equality):
-        (stated,), named = named_equations([formula])
+        (stated,), named = named_equations([formula], names)
         return stated, named
-    (short,), parts = named_parts([formula])
+    (short,), parts = named_parts([formula], names)
     return short, [_equation(*pair) for pair in parts]
 
 
@@ -324,7 +346,7 @@ def _pretty(formula: Any) -> str:
     return line if not isinstance(formula, sympy.MatrixBase) and len(line) <= 100 else on_paper(formula)
 
 
-def _markdown(part: Part) -> str:
+def _markdown(part: Part, names: PartNames) -> str:
     if isinstance(part, str):
         return _escaped(part.strip())
     if isinstance(part, Table):
@@ -332,7 +354,7 @@ def _markdown(part: Part) -> str:
         head = f"| {' | '.join(map(_inline, part.head))} |\n|{'---|' * len(part.head)}"
         return "\n".join([head, *(f"| {row} |" for row in rows)])
     label, formula = part if isinstance(part, tuple) else ("", part)
-    stated, named = _named(formula)
+    stated, named = _named(formula, names)
     shown = [f"$\\displaystyle {sympy.latex(e)}$" for e in (stated, *named)]
     return "\n\n".join([f"{_escaped(label)}: {shown[0]}" if label else shown[0], *shown[1:]])
 

@@ -166,6 +166,18 @@ def test_long_formulas_have_named_parts_in_a_terminal_too():
     assert "σ₁ = x₁  + y₁" in thermal
 
 
+def test_a_name_stands_for_one_part_in_one_output():
+    """Two long formulas: names are counted on, and a part that both have keeps its name."""
+    other = with_repetition().xreplace({y: 3 * y})
+    both = Result(("first", with_repetition()), ("second", other), ("third", with_repetition() + other))
+    patterns = (r"^  (sigma\d+) = (.*)$", r"(?<=\\\\ )(\\sigma_\{\d+\}) &= ([^&]*?)(?= \\\\|\\end)",
+                r"\$\\displaystyle (\\sigma_\{\d+\}) = (.*)\$")  # fmt: skip
+    for told, pattern in zip((str(both), both.latex(), both._repr_markdown_()), patterns, strict=True):
+        named = re.findall(pattern, told, re.M)
+        assert len(set(named)) == len({name for name, _ in named}) == len({part for _, part in named}) > 40
+        assert len(named) == 2 * len(set(named))  # the third formula has the names of the others
+
+
 def test_a_part_has_a_name_only_if_that_saves_something():
     """Names for m l, which occurs twice, hide more than they save."""
     small = sum(sympy.sin(x + k) * y * x.dot for k in range(60))

@@ -178,3 +178,16 @@ def test_messages(run, make, message):
 def test_a_name_that_is_not_there(run):
     with pytest.raises(KeyError, match="the forces of this report are potential, force on theta"):
         run.forces()["rope"]
+
+
+@pytest.mark.parametrize("name", ["double-pendulum", "pendulum-cartesian", "heavy-top", "rolling-disk"])
+def test_quantities_take_accelerations(name):
+    e = da.gallery.load(name)
+    run = da.simulate(e.system, da.RungeKutta4(), h=e.h, steps=10, start=e.start, parameters=e.parameters)
+    known = run.system.coordinates
+    for q in known:
+        found = run.quantity(2 * q.ddot * cos(known[0].dot) + 1)
+        assert np.allclose(found, 2 * run[q.ddot] * np.cos(run[known[0].dot]) + 1, rtol=1e-12, atol=1e-12)
+        assert np.array_equal(run.quantity(q.ddot.name), run[q.ddot])
+    with pytest.raises(da.errors.ModelError, match=r"unknown symbol w\.ddot"):
+        run.quantity(da.coordinates("w").ddot)

@@ -9,10 +9,13 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
+import sympy
 
 import dalembert as da
 from dalembert import words
 from dalembert.report.html_parts import Writer
+from dalembert.theory.constraints.constraint_functions import ConstraintFunction
+from dalembert.theory.constraints.verdicts import ConstraintRecord
 from dalembert.words import sentence
 
 pytestmark = pytest.mark.slow  # searches and figures of whole reports
@@ -298,6 +301,34 @@ def test_a_report_has_names_for_parts_of_long_formulas(tmp_path):
     system = da.gallery.load("thermoelastic-double-pendulum").system
     page = system.report(tmp_path / "long.html", lang="es", seconds=0.1).read_text(encoding="utf-8")
     assert page.count("<p>donde</p>") >= 4
+
+
+def test_a_name_of_a_part_stands_for_one_thing_in_a_report(tmp_path):
+    """In two formulas parts have the same names only if they are the same parts."""
+    system = da.gallery.load("thermoelastic-double-pendulum").system
+    page = system.report(tmp_path / "long.html", seconds=0.1).read_text(encoding="utf-8")
+    said = re.findall(r'<math display="block">(<msub><mi>&#963;</mi><mn>\d+</mn></msub>)<mo>=</mo>(.*?)</math>', page)
+    meanings = dict(said)
+    assert len(meanings) > 5 and len(said) > len(meanings)  # some come again
+    assert all(meanings[name] == part for name, part in said)
+    assert len(set(meanings.values())) == len(meanings)
+
+
+def test_what_a_constraint_is_has_words_in_spanish():
+    kinds = [(v, d) for v in ("none", "linear", "affine", "nonlinear") for d in (None,)]
+    kinds += [("homogeneous", None), ("homogeneous", 1), ("homogeneous", sympy.Rational(-3, 2))]
+    x, y = da.coordinates("x y")
+    for velocities, degree in kinds:
+        for k in range(16):
+            flags = [bool(k >> i & 1) for i in range(4)]
+            told = f"1: {ConstraintFunction(x.dot, velocities, degree, *flags)}."
+            assert sentence(told, "es") is not None, told
+    law = x.dot**2 - y.dot**2 - 1
+    system = da.System("a", [x, y], kinetic=(x.dot**2 + y.dot**2) / 2, constraints=[law])
+    record = ConstraintRecord.nonlinear(system.constraints[0])
+    for reason in (record.reason, ConstraintRecord.inequality(x > 0).reason):
+        assert sentence(f"1: {reason}.", "es") is not None
+    assert sentence("1: homogeneous in the velocities of some unknown kind.", "es") is None
 
 
 def test_names_with_apostrophes_are_names():

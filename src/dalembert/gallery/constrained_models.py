@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from sympy import Add, cos, pi, sin, sqrt
+from sympy import Add, atan2, cos, pi, sin, sqrt, sympify
 
 from ..errors import ModelError
 from ..model import scene
@@ -34,14 +34,7 @@ def appell_device() -> Example:
         kinetic=m * (x.dot**2 + y.dot**2 + z.dot**2) / 2,
         potential=m * g * z,
         constraints=[z.dot - a * r],
-        scene=[
-            scene.Ground([0, 0, 0], [0, 0, 1]),
-            scene.Point([x, y, 0]),
-            scene.Rod([x, y, 0], [x, y, z], width=0.3),
-            scene.Box([x, y, z], [0.05, 0.05, 0.05]),
-            scene.Vector([x, y, 0], [x.dot, y.dot, 0]),
-            scene.Trail([x, y, z], fraction=1.0),
-        ],
+        scene=_caster(x, y, z, a),
     )
     return Example(
         name="appell-device",
@@ -61,6 +54,26 @@ def appell_device() -> Example:
         },
         exact=_slowing_down,
     )
+
+
+def _caster(x: Any, y: Any, z: Any, a: Any) -> list[scene.Item]:
+    """The wheel, a frame that slides behind it, and the weight, on a thread over a pulley at the top of the frame."""
+    speed, radius, back, top = sqrt(x.dot**2 + y.dot**2), sympify("1/20"), sympify("3/20"), sympify("3/10")
+    c, s = x.dot / speed, y.dot / speed
+    heading = atan2(y.dot, x.dot)
+    hub, high = [x, y, radius], [x - back * c, y - back * s, top]
+    foot, weight = [x - 2 * back * c, y - 2 * back * s, 0], [high[0], high[1], z + radius]
+    return [
+        scene.Ground([0, 0, 0], [0, 0, 1]),
+        scene.Wheel(hub, radius, turns("zxz", heading, pi / 2, -z / (a * radius))),
+        scene.Rod(hub, high, width=0.4),
+        scene.Rod(foot, high, width=0.4),
+        scene.Point(high),
+        scene.Rope([high, weight]),
+        scene.Box(weight, [radius, radius, radius], turns("z", heading)),
+        scene.Vector(hub, [x.dot, y.dot, 0]),
+        scene.Trail([x, y, 0], fraction=1.0),
+    ]
 
 
 def appell_in_dimensions(dimensions: int = 4) -> Example:

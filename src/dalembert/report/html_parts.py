@@ -3,23 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from html import escape
 from typing import Any
 
 import sympy
 
 from ..decide.decimals import text as plain
-from ..display import Shown, Table, operations, parts
+from ..display import PartNames, Shown, Table, operations, parts
 from ..words import ENGLISH, report_words, sentence
 from . import mathml
 
 
 @dataclass(frozen=True)
 class Writer:
-    """Writes parts of a page in a language."""
+    """Writes parts of a page in a language; through the page, a name of a part of a formula stands for one thing."""
 
     lang: str
+    names: PartNames = field(default_factory=PartNames)
 
     def word(self, key: str, *inside: Any) -> str:
         """A word of the catalogue, escaped."""
@@ -39,7 +40,7 @@ class Writer:
         entries = formula.args if isinstance(formula, sympy.Equality) else (formula,)
         if (length := sum(map(operations, entries))) > mathml.LONGEST:
             return f"<p>{self.word('too long', length)}</p>"
-        blocks = mathml.display(formula, left)
+        blocks = mathml.display(formula, left, self.names)
         before = f'<p class="label">{label}</p>' if label else ""
         more = f"<p>{self.word('with parts')}</p>" if len(blocks) > 1 else ""
         boxes = [

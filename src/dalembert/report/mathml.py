@@ -14,7 +14,7 @@ import sympy
 from sympy.printing.mathml import MathMLPresentationPrinter
 from sympy.printing.pretty.pretty_symbology import greek_unicode
 
-from ..display import named_parts
+from ..display import PartNames, named_parts
 
 LINE = 90
 """Characters of plain text in a line of a formula."""
@@ -110,12 +110,15 @@ def _markup(expression: Any) -> str:
     return re.sub(r"<mo>-</mo>", "<mo>&#8722;</mo>", printed)
 
 
-def display(formula: Any, left: Any = None) -> list[str]:
-    """A formula on lines of its own, `left` = formula; then the parts that it names, each as a formula."""
+def display(formula: Any, left: Any = None, names: PartNames | None = None) -> list[str]:
+    """A formula on lines of its own, `left` = formula; then the parts that it names, each as a formula.
+
+    names:  those of the page
+    """
     if isinstance(formula, sympy.Equality):
         left, formula = formula.args
     sides = [formula] if left is None else [left, formula]
-    sides, named = named_parts(sides)
+    sides, named = named_parts(sides, names)
     return [_block(*sides), *(_block(name, part) for name, part in named)]
 
 

@@ -27,7 +27,7 @@ from .recorded_run import RecordedRun
 from .values import Array
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     import pandas
     import xarray
@@ -42,12 +42,16 @@ POINTS = 1_000_000
 """Approximate number of points to which a map is applied in one call."""
 
 
-def known_quantity(system: System, expression: Any, role: str) -> Any:
-    """An expression in coordinates, velocities, entropies, parameters and time of a system, with exact numbers."""
+def known_quantity(system: System, expression: Any, role: str, more: Iterable[Symbol] = ()) -> Any:
+    """An expression in coordinates, velocities, entropies, parameters and time of a system, with exact numbers.
+
+    more:  other symbols that it may have
+    """
     import symengine
 
     places = position_symbols(system.coordinates)
     known = {*places, *system.velocities, *system.entropies, *system.parameters, *system.principle.carried(system)}
+    known |= {*more}
     if isinstance(expression, str):
         if expression not in {time.name, *(s.name for s in known)}:
             call = "run.quantity({})" if role == "quantity" else f"{role}(..., {{}})"
@@ -92,10 +96,13 @@ class Trajectory(RecordedRun):
         return system
 
     def quantity(self, expression: Any) -> Array:
-        """Any expression in coordinates, velocities, parameters and time, along the motion."""
+        """Any expression in coordinates, velocities, accelerations, parameters and time, along the motion.
+
+        Accelerations are those that the equations of motion give at the nodes, as in `run[x.ddot]`.
+        """
         system = self._stated("has no velocities; compute from its positions and momenta instead")
-        expression = known_quantity(system, expression, "quantity")
-        table = self.at_points(maps.quantity_map(system, {"quantity": expression}), self.table("velocity"))
+        expression = known_quantity(system, expression, "quantity", [q.ddot for q in system.coordinates])
+        table = self.at_points(maps.moving_quantity_map(system, {"quantity": expression}), self.table("velocity"))
         moving = np.isfinite(self.table("position")).all(axis=-1)  # a branch may be defined where there is no motion
         return self.by_lane(np.where(moving, table[..., 0], np.nan))
 

@@ -177,6 +177,15 @@ def legendre_matrix_map(system: System, project: bool) -> StepMap:
     return _map(system, "Legendre matrix", "momentum", {f"entry.{i}": e for i, e in enumerate(entries)})
 
 
+def moving_quantity_map(system: System, quantities: Mapping[str, Any]) -> StepMap:
+    """(q, v, t) -> any expressions, in which accelerations may occur."""
+    outputs = {k: fast(v) for k, v in quantities.items()}
+    sought = {q.ddot.name for q in system.coordinates}
+    if sought.isdisjoint(str(s) for e in outputs.values() for s in e.free_symbols):
+        return quantity_map(system, outputs)
+    return _map(system, "quantities with accelerations", "dot", outputs, motion_block(system))
+
+
 def motion_block(system: System) -> Block:
     """The equations of motion for accelerations and multipliers: a linear block."""
     return Block(tuple(s.name for s in unknowns(system)), tuple(motion_residual(system)))
