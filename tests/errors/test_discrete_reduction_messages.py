@@ -113,6 +113,12 @@ CURVED = [[1 + x**2, x], [x, 2]]
         "lift: got {z: 1}. Expected {x: expression, ...} with the coordinates as keys.",
     ),
     (
+        "orbits that meet neither zero nor one",
+        lambda: da.DiscreteConnection(da.Symmetry({x: x**g}, elements=[g]), [x, y], trivial={}),
+        "no 1 coordinates can be set to zero or to one to get one configuration of every shape. Give one: section={x: ..., "
+        "...}, in the shape coordinates.",
+    ),
+    (
         "a section of too many dimensions",
         lambda: connection(trivial={}, section={y: y}),
         "section {x: x, y: y}: it has 2 shape coordinates (x, y). Expected 1: 2 coordinates less 1 dimensions of the group.",

@@ -142,3 +142,19 @@ def test_a_start_of_position_and_velocity():
         da.simulate(steps, h=0.1, steps=30, start=back)
     with pytest.raises(da.StartError, match=r"no position for x, y; no value for x.dot, y.dot"):
         da.simulate(small, h=0.1, steps=1, start={theta: 0, phi: 0.4, theta.dot: 1, phi.dot: 0.5})
+
+
+def test_scalings_have_a_section_at_one():
+    """The affine group of a half plane, whose orbits do not meet zero: reduced and reconstructed is unreduced."""
+    k = da.parameters("k")
+    both = {x: k * x + u, y: k * y}
+    speed = (x.dot**2 + y.dot**2 + x.dot * y.dot * cos(s) / 2) / (2 * y**2) + s.dot * x.dot / (3 * y) + s.dot**2 / 2
+    discrete = da.discretise(da.System("half plane", [x, y, s], kinetic=speed, potential=s**2), da.midpoint_map)
+    reduced = da.reduce(discrete, da.Symmetry(both, elements=[k, u]))
+    assert reduced.kind == "general" and reduced.bundle.section == {x: 1, y: 1, s: s}
+    begin = {x: 0.3, y: 1.2, s: 0.4, x.dot: 0.3, y.dot: -0.2, s.dot: 0.5}
+    whole, run = (da.simulate(d, h=0.02, steps=200, start=begin) for d in (discrete, reduced))
+    back = reduced.reconstruct(run, {c: begin[c] for c in (x, y, s)})
+    assert all(np.abs(back[c] - whole[c]).max() < 1e-12 for c in (x, y, s)) and np.ptp(whole.y) > 0.1
+    with pytest.raises(da.ModelError, match="L_d is not invariant under the direction of k"):
+        da.reduce(discrete, da.Symmetry({x: k**2 * x + u, y: k * y}, elements=[k, u]))

@@ -1,6 +1,7 @@
 """C. I. Tori, Reduccion lagrangiana de sistemas mecanicos discretos con vinculos no holonomos: where each statement is tested.
 
-The statements are the theorems, lemmas and observations of chapters 4 to 7 that numbers can check.
+The statements are the theorems, lemmas and observations of chapters 4 to 7 that numbers can check, the examples, and the
+corrections of what is misprinted.
 """
 
 from __future__ import annotations
@@ -83,10 +84,56 @@ ROWS = {
     ),
 }
 
+DISCRETE = "textbook/test_002_discrete_reduction"
+ERRATA_LATER = "textbook/test_002_discrete_errata"
+EXAMPLES = {
+    "E1, energies": ("textbook/test_002_discrete_nonholonomic", "test_e1_three_energies_and_two_momenta"),
+    "E1, recurrence": ("textbook/test_002_discrete_nonholonomic", "test_e1_printed_recurrence"),
+    "E2, reference run": ("textbook/test_002_discrete_nonholonomic", "test_e2_reference_run"),
+    "E2, Chaplygin with a force": (DISCRETE, "test_t26_e2_has_this_lagrangian_and_force"),
+    "E3, formulas": (DISCRETE, "test_e3_formulas_of_the_family"),
+    "E3, the family b": (DISCRETE, "test_t24_e3_the_recurrence_does_not_depend_on_b"),
+    "E4, connection and momentum": (DISCRETE, "test_e4_discrete_connection_and_nonholonomic_momentum"),
+    "E5, reduced, closed form": (DISCRETE, "test_e5_translations_of_the_disk"),
+    "E5, the limit": (DISCRETE, "test_e5_straight_line"),
+    "E6, on SO(3)": (DISCRETE, "test_t25_e6_suslov_and_moser_veselov_type_recursions"),
+    "E7 and its second stage": (DISCRETE, "test_t27_t30_t31_t32_e7_and_its_second_stage"),
+}
 
-@pytest.mark.parametrize("row", ROWS)
+CONTINUOUS, THEORY = "textbook/test_002_reduction", "textbook/test_002_theory"
+ERRATA = {
+    (1,): (CONTINUOUS, "test_erratum_1_the_vertical_part_is_a_velocity"),
+    (2, 4): (CONTINUOUS, "test_covariant_form_with_curvature"),
+    (5,): (CONTINUOUS, "test_erratum_5_variations_are_those_of_eta_in_s"),
+    (7,): (THEORY, "test_erratum_7_the_sign_of_the_form_of_l_d"),
+    (8,): (THEORY, "test_erratum_8_a_regular_pairing_vanishes_for_some_pairs_of_velocities"),
+    (9,): (THEORY, "test_erratum_9_e3_at_the_counterexample"),
+    (10,): (ERRATA_LATER, "test_erratum_10_conjugacy_classes_differ_in_dimension"),
+    (11,): (ERRATA_LATER, "test_erratum_11_the_level_from_the_left"),
+    (12,): (ERRATA_LATER, "test_erratum_12_a_lift_begins_where_it_says_and_its_element_is_the_inverse"),
+    (13,): (ERRATA_LATER, "test_erratum_13_riemannian_connections_are_transversal_near_the_level_only"),
+    (14,): (ERRATA_LATER, "test_erratum_14_the_two_momenta_agree_for_constant_sections_only"),
+    (15, 16): (ERRATA_LATER, "test_errata_15_and_16_the_direction_and_its_lift"),
+    (17,): (ERRATA_LATER, "test_erratum_17_the_covector_is_translated_by_the_inverse"),
+    (18,): (ERRATA_LATER, "test_erratum_18_intrinsic_equations_are_equivariant_with_the_adjoint_action"),
+    (19,): (ERRATA_LATER, "test_erratum_19_classes_and_arguments"),
+    (20, 21): (ERRATA_LATER, "test_errata_20_and_21_three_reduced_lagrangians_and_the_image_of_the_constraint"),
+    (22,): (ERRATA_LATER, "test_erratum_22_w_is_horizontal_and_sections_with_coefficients"),
+    (23,): (ERRATA_LATER, "test_erratum_23_the_rolling_angle_is_fixed_on_horizontal_steps"),
+    (24,): (ERRATA_LATER, "test_erratum_24_the_moment_of_inertia_in_the_third_vertical_equation"),
+    (25, 26): (ERRATA_LATER, "test_errata_25_and_26_indices_of_closed_forms"),
+    (27,): (ERRATA_LATER, "test_erratum_27_the_constraint_of_e3_and_e7_is_integrable"),
+    (28,): (ERRATA_LATER, "test_erratum_28_covectors_of_matrix_groups"),
+}
+"""Corrections and the tests in which the printed statement fails. Number 3 is an argument that is left out, 6 a reference."""
+
+
+ALL = {**ROWS, **EXAMPLES, **ERRATA}
+
+
+@pytest.mark.parametrize("row", ALL, ids=str)
 def test_every_statement_has_a_test(row):
-    module, name = ROWS[row]
+    module, name = ALL[row]
     text = (Path(__file__).parents[1] / f"{module}.py").read_text()
     assert f"def {name}(" in text
 
@@ -95,3 +142,5 @@ def test_no_statement_is_left_out():
     parts = [part.strip() for row in ROWS for part in row.split(",")]
     numbers = {part for part in parts if part[0] == "T" and part[1:].isdigit()}
     assert numbers == {f"T{k}" for k in range(1, 33)}
+    assert {row[:2] for row in EXAMPLES} == {f"E{k}" for k in range(1, 8)}
+    assert {k for row in ERRATA for k in row} == set(range(1, 29)) - {3, 6}

@@ -209,6 +209,43 @@ def test_t12_the_pairing_is_that_of_the_theorem():
         assert found.pairing[0] == pytest.approx(abs(1 + a * b) / np.sqrt((1 + a * a) * (1 + b * b)), rel=1e-12)
 
 
+def test_erratum_7_the_sign_of_the_form_of_l_d():
+    """(F- L_d)* (dq ^ dp) is minus D1 D2 L_d dq0 ^ dq1."""
+    c = systems.free()
+    discrete = da.Midpoint().discrete_system(c.system)
+    first, second = ([q.at(k) for q in discrete.coordinates] for k in (0, 1))
+    at = dict(zip([s.name for s in (*first, *second)], [0.3, -0.2, 0.34, -0.13], strict=True)) | {
+        "t": 0.3,
+        "step.h": 0.1,
+    }
+    at |= {p.name: v for p, v in c.parameters.items()}
+
+    def slopes(of, by):
+        return np.array([[number(e, at) for e in gradient(f, by)] for f in of])
+
+    zero, one, p = np.zeros((2, 2)), np.eye(2), momentum_minus(discrete)
+    K = slopes(gradient(discrete.lagrangian, first), second)
+    F = np.block([[one, zero], [slopes(p, first), slopes(p, second)]])
+    pulled = F.T @ np.block([[zero, one], [-one, zero]]) @ F
+    omega = np.block([[zero, K], [-K.T, zero]])
+    assert np.abs(pulled + omega).max() < 1e-12 * np.abs(omega).max() < np.abs(pulled - omega).max()
+
+
+def test_erratum_8_a_regular_pairing_vanishes_for_some_pairs_of_velocities():
+    """For each non-zero vector there is another with which it does not vanish; not for all of them."""
+    (x0, x1), (y0, y1), (z0, z1) = slots(x, y, z)
+    system = da.DiscreteSystem(
+        "E7", [x, y, z], lagrangian=m * ((x1 - x0) ** 2 + (y1 - y0) ** 2 + (z1 - z0) ** 2) / 2,
+        variations=[y.dot - x * x.dot], constraints=[y1 - y0 - (x1**2 - x0**2) / 2],
+    )  # fmt: skip
+    found = regularity(system, at=on_e3(0.5, 0.6) | {z0: 0.1, z1: 0.13}, h=1, parameters={m: 1.7})
+    K = -1.7 * np.eye(3)
+    across, along, behind = np.array([1, 0.5, 0]), np.array([0, 0, 1]), np.array([1, 0.6, 0])
+    assert found.ok and across @ K @ along == 0
+    pairing = [[b @ K @ c for c in (behind, along)] for b in (across, along)]
+    assert np.linalg.matrix_rank(pairing) == 2
+
+
 def e3_run(x0, steps=4):
     """From (x0, 1): two solutions for x0 < sqrt(8) - 1, one at x0 = sqrt(8) - 1 with x1 x2 = -1, none beyond."""
     start = on_e3(x0, 1.0)

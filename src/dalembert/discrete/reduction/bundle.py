@@ -229,19 +229,21 @@ def bundle(stated: Any, coordinates: Sequence[Coordinate], section: Mapping[Coor
 
 
 def _default(stated: Any, symmetry: Any, q: tuple[Coordinate, ...]) -> Bundle:
+    """Some coordinates at zero; where that meets no orbits, as for scalings, at one."""
     moved = [c for c in q if not vanishes(fast(symmetry.action.get(c, c)) - fast(c))]
-    open_forms = []
-    for fixed in combinations(moved, int(symmetry.dimension)):
-        section = {c: sympy.S.Zero if c in fixed else c for c in q}
-        found = Bundle(symmetry, q, section, tuple(c for c in q if c not in fixed), stated)
-        if _transversal(found):
-            if found.frame is not None:
-                return found
-            open_forms.append(found)
-    if open_forms:
-        return open_forms[0]
+    for value in (sympy.S.Zero, sympy.S.One):
+        open_forms = []
+        for fixed in combinations(moved, int(symmetry.dimension)):
+            section = {c: value if c in fixed else c for c in q}
+            found = Bundle(symmetry, q, section, tuple(c for c in q if c not in fixed), stated)
+            if _transversal(found):
+                if found.frame is not None:
+                    return found
+                open_forms.append(found)
+        if open_forms:
+            return open_forms[0]
     raise ModelError(
-        f"no {symmetry.dimension} coordinates can be set to zero to get one configuration of every shape. Give one: "
+        f"no {symmetry.dimension} coordinates can be set to zero or to one to get one configuration of every shape. Give one: "
         f"section={{{q[0]}: ..., ...}}, in the shape coordinates."
     )
 
