@@ -158,3 +158,22 @@ def test_scalings_have_a_section_at_one():
     assert all(np.abs(back[c] - whole[c]).max() < 1e-12 for c in (x, y, s)) and np.ptp(whole.y) > 0.1
     with pytest.raises(da.ModelError, match="L_d is not invariant under the direction of k"):
         da.reduce(discrete, da.Symmetry({x: k**2 * x + u, y: k * y}, elements=[k, u]))
+
+
+def test_powers_are_invariant_where_they_have_values():
+    """log(log(x)) is real beyond 1 only, where no random point may lie; a term in y is refused."""
+    k = da.parameters("k")
+    group = da.Symmetry({x: x**k}, elements=[k])
+    away = da.DiscreteConnection(group, [x, y], trivial={}, section={x: 2})
+    inner = [da.log(da.log(c)) for c in (x0, x1)]
+    for shift, invariant in ((0, True), (y0**2, False)):
+        lagrangian = (inner[1] - inner[0]) ** 2 + (y1 - y0) ** 2 + shift * inner[0]
+        system = da.DiscreteSystem("powers", [x, y], lagrangian=lagrangian)
+        if not invariant:
+            with pytest.raises(da.ModelError, match="L_d is not invariant"):
+                da.reduce(system, group, connection=away)
+            continue
+        reduced = da.reduce(system, group, connection=away)
+        begin = {x0: 3.0, x1: 3.1, y0: 0, y1: 0.1}
+        back = reduced.reconstruct(da.simulate(reduced, h=1, steps=5, start=begin), {x: 3.0, y: 0})
+        assert np.abs(back[x] - da.simulate(system, h=1, steps=5, start=begin)[x]).max() < 1e-12

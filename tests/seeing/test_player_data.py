@@ -227,6 +227,15 @@ def test_a_notebook_is_not_swollen_by_long_runs():
 
 
 @pytest.mark.skipif(shutil.which("ffmpeg") is None, reason="ffmpeg is not installed")
+def test_films_of_ffmpeg_are_written_or_refused_in_words(run, tmp_path):
+    assert run.animate(tmp_path / "a.webm").read_bytes()[:4] == bytes.fromhex("1a45dfa3")
+    (tmp_path / "file").write_text("")
+    for suffix in ("mp4", "webm", "gif"):
+        with pytest.raises(da.StartError, match="cannot be written"):
+            run.animate(tmp_path / "file" / f"a.{suffix}")
+
+
+@pytest.mark.skipif(shutil.which("ffmpeg") is None, reason="ffmpeg is not installed")
 def test_a_film_as_mp4(tmp_path):
     target = motion("pendulum", 20).animate(tmp_path / "a.mp4", seconds=0.3)
     assert target.read_bytes()[4:8] == b"ftyp"

@@ -22,6 +22,7 @@ from sympy import Expr
 from ..decide import balls
 from ..decide.balls import Ball, Point
 from ..decide.elimination import rank
+from ..decide.zero import vanishes
 from ..display import Part, Shown, Table
 from ..errors import ModelError, told
 from ..model import checks
@@ -328,8 +329,13 @@ def _products(row: Sequence[Fast], field: Sequence[Fast]) -> list[Fast]:
 
 
 def _check(condition: str, rows: list[list[Fast]], points: list[Point]) -> Check:
-    """The largest |sum| of a row of terms, relative to the sum of their sizes, over all rows and points."""
+    """The largest |sum| of a row of terms, relative to the sum of their sizes, over all rows and points.
+
+    Where the terms have no values at any of the points, their domain is searched.
+    """
     grids = [g for g in (balls.values(rows, at) for at in points) if g is not None]
+    if not grids:
+        return Check(condition, 0.0 if all(vanishes(sum(row, start=fast(0))) for row in rows) else inf)
     return Check(condition, max((_defect(row) for g in grids for row in g), default=inf))
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from pathlib import Path
+from subprocess import CalledProcessError
 from typing import Any
 
 import numpy as np
@@ -59,9 +60,11 @@ def write_film(film: Film, target: Path, seconds: float | None = None) -> Path:
         figure = Figure(figsize=(4.8, 4.8), layout="constrained")
         FigureCanvasAgg(figure)
         axes = figure.subplots()
-        writer = animation.FFMpegWriter(fps=RATE) if moving else animation.PillowWriter(fps=RATE)
+        codec = "libvpx-vp9" if target.suffix.lower() == ".webm" else None  # matplotlib's own is not for that format
+        writer = animation.FFMpegWriter(fps=RATE, codec=codec) if moving else animation.PillowWriter(fps=RATE)
         try:
             target.parent.mkdir(parents=True, exist_ok=True)
+            target.open("ab").close()  # ffmpeg would say it in its own words
             with writer.saving(figure, str(target), dpi=90):
                 for k in range(count):
                     draw_frame(axes, film, table, k, measures)
@@ -71,6 +74,10 @@ def write_film(film: Film, target: Path, seconds: float | None = None) -> Path:
                     writer.grab_frame()
         except OSError as error:
             raise StartError(f"animate: {target} cannot be written: {error.strerror or error}.") from error
+        except CalledProcessError as error:
+            raise StartError(
+                f"animate: ffmpeg did not write {target}. {target.with_suffix('.gif').name} is a film without it."
+            ) from error
     return target
 
 

@@ -344,6 +344,7 @@ SENTENCES = {
     "T has parts {} of lower degree": "T tiene partes {} de menor grado",
     "T has the part {} of lower degree": "T tiene la parte {} de menor grado",
     "{} is integrable over time, and so is the force that acts along it: the rate of the momentum, {}, is the derivative of {}": "{} es integrable en el tiempo, y también la fuerza que actúa según ella: la derivada del momento, {}, es la de {}",
+    "{} is cyclic but for a force that depends on time alone: the rate of the momentum, {}, is the derivative of {}": "{} es cíclica salvo una fuerza que depende solo del tiempo: la derivada del momento, {}, es la de {}",
     "{} is cyclic but for a force that is linear in the velocities: the rate of the momentum, {}, is the derivative of {}": "{} es cíclica salvo una fuerza lineal en las velocidades: la derivada del momento, {}, es la de {}",
 }
 """Sentences of results: English, and Spanish. {} stands for a name, a number or a formula."""

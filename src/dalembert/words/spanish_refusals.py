@@ -3,6 +3,8 @@
 REFUSALS: dict[str, str] = {
     "an expression of the equations has no value: it divides by zero, whatever the coordinates are": "una expresión de las ecuaciones no tiene valor: divide por cero, sean cuales sean las coordenadas",
     "{}: '{}' has the rotation {}. Expected a system whose coordinates are numbers; state it by angles and distances for this": "{}: '{}' tiene la rotación {}. Se espera un sistema cuyas coordenadas sean números; para esto, enúncielo con ángulos y distancias",
+    "{}: '{}' has the pose {}. Expected a system whose coordinates are numbers; state it by angles and distances for this": "{}: '{}' tiene la pose {}. Se espera un sistema cuyas coordenadas sean números; para esto, enúncielo con ángulos y distancias",
+    "{}: '{}' has the unit vector {}. Expected a system whose coordinates are numbers; state it by angles and distances for this": "{}: '{}' tiene el vector unitario {}. Se espera un sistema cuyas coordenadas sean números; para esto, enúncielo con ángulos y distancias",
     "box: no interval for {}. Equilibria are sought in a box; write box={}": "caja: falta un intervalo para {}. Los equilibrios se buscan en una caja; escriba box={}",
     "the mass matrix is singular there, so the motion near it is not determined": "la matriz de masas es singular ahí, y el movimiento cercano no queda determinado",
     "{}: the mass matrix is singular at this state, so the motion near it is not determined. Use other coordinates near it": "{}: la matriz de masas es singular en este estado, y el movimiento cercano no queda determinado. Use otras coordenadas cerca de él",

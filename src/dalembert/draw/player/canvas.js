@@ -15,7 +15,7 @@ class CanvasPainter {
       for (let i = 0; i < n; i++) {
         const s = data.subarray(i * STRIDE, (i + 1) * STRIDE), x = [...s.slice(0, 3)], y = [...s.slice(3, 6)], z = [...s.slice(6, 9)];
         const at = [...s.slice(9, 12)], place = (a, b, k) => onto(add(at, add(times(a, x), add(times(b, y), times(k, z)))));
-        drawn.push({mesh, depth: place(0, 0, mesh === "bar" ? 0.5 : 0)[2], place, at: onto(at), r: size(x),
+        drawn.push({mesh, depth: place(0, 0, mesh === "bar" || mesh === "wire" ? 0.5 : 0)[2], place, at: onto(at), r: size(x),
           colour: `rgba(${[12, 13, 14].map(k => Math.round(255 * s[k])).join()},${s[15]})`});
       }
     }
@@ -30,14 +30,14 @@ class CanvasPainter {
 
   one(c, d, pixels) {
     c.fillStyle = c.strokeStyle = d.colour;
-    if (d.mesh === "bar") {
+    if (d.mesh === "bar" || d.mesh === "wire") {
       const [a, b] = [d.place(0, 0, 0), d.place(0, 0, 1)];
       c.lineWidth = Math.max(2 * pixels(d.r), 1);
       c.lineCap = "round";
       c.beginPath(); c.moveTo(a[0], a[1]); c.lineTo(b[0], b[1]); c.stroke();
       return;
     }
-    if (d.mesh === "ball" || d.mesh === "globe") { c.beginPath(); c.arc(d.at[0], d.at[1], Math.max(pixels(d.r), 1), 0, 7); c.fill(); return; }
+    if (["ball", "bead", "globe"].includes(d.mesh)) { c.beginPath(); c.arc(d.at[0], d.at[1], Math.max(pixels(d.r), 1), 0, 7); c.fill(); return; }
     const around = (n, z) => Array.from({length: n}, (_, i) => d.place(Math.cos(2 * Math.PI * i / n), Math.sin(2 * Math.PI * i / n), z));
     const ends = [-0.5, 0.5];
     const points = {

@@ -3,7 +3,9 @@
 const PALETTE = ["#0072b2", "#d55e00", "#009e73", "#aa4499", "#56b4e9", "#b8860b", "#5b3a8c", "#8c564b"];
 const BRIGHT = ["#56b4e9", "#ff8c42", "#2fcf9f", "#e08ad0", "#a5d8ff", "#e0b040", "#b39ddb", "#d7a58f"];  // on dark
 const STRIDE = 16;
-const MESHES = ["box", "bar", "disc", "ball", "globe", "cone", "tri"];
+const MESHES = ["box", "bar", "wire", "disc", "ball", "bead", "globe", "cone", "tri"];
+// What is small on the screen has few corners: the mesh, and the radius in pixels up to which another one stands for it.
+const SMALLER = {bar: [["wire", 1.5]], ball: [["bead", 10]], globe: [["bead", 10], ["ball", 50]]};
 
 function rgb(text) {
   const n = parseInt(text.slice(1), 16);
@@ -22,13 +24,15 @@ function across(d) {
 }
 
 class Batch {
-  constructor() { this.lift = 0; this.aim([0, 0, 0], 1); this.lists = {}; for (const m of MESHES) this.lists[m] = {data: new Float32Array(STRIDE * 64), n: 0}; }
+  constructor() { this.lift = 0; this.seen = () => Infinity; this.aim([0, 0, 0], 1); this.lists = {}; for (const m of MESHES) this.lists[m] = {data: new Float32Array(STRIDE * 64), n: 0}; }
   // Instances are in lengths of the picture, as the camera is.
   aim(middle, size) { this.middle = middle; this.scale = 1 / size; }
   clear() { for (const m of MESHES) this.lists[m].n = 0; }
   get count() { return MESHES.reduce((sum, m) => sum + this.lists[m].n, 0); }
-  put(mesh, x, y, z, at, colour, alpha) {
-    const list = this.lists[mesh];
+  pixels(length) { return this.seen(this.scale * length); }
+  put(whole, x, y, z, at, colour, alpha) {
+    const few = SMALLER[whole], r = few && this.pixels(size(x)), other = few && few.find(([, most]) => r < most);
+    const mesh = other ? other[0] : whole, list = this.lists[mesh];
     if ((list.n + 1) * STRIDE > list.data.length) {
       const larger = new Float32Array(list.data.length * 2);
       larger.set(list.data);
@@ -76,7 +80,8 @@ class Builder {
   }
 
   circle(at, radius, x, y, from = 0, to = 2 * Math.PI) {
-    const n = Math.max(6, Math.ceil(56 * Math.abs(to - from) / (2 * Math.PI))), points = [];
+    const whole = Math.min(56, Math.max(12, Math.ceil(6 * Math.sqrt(this.batch.pixels(radius))))), points = [];
+    const n = Math.max(6, Math.ceil(whole * Math.abs(to - from) / (2 * Math.PI)));
     for (let i = 0; i <= n; i++) {
       const a = from + (to - from) * i / n;
       points.push(add(at, add(times(radius * Math.cos(a), x), times(radius * Math.sin(a), y))));

@@ -186,6 +186,7 @@ class Player {
       const batch = this.batch || (this.batch = new Batch()), measures = this.aim(run);
       batch.clear();
       batch.aim(measures.middle, measures.reach);
+      batch.seen = r => this.camera.pixels(r, width, this.canvas.height);
       this.fill(batch, run, r, c, width, ratio, measures);
       this.painter.paint(batch, this.camera, r * width, width);
       if (parts > 1) {

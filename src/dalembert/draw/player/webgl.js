@@ -1,4 +1,4 @@
-// A small renderer: seven meshes, drawn in instances, one call for each.
+// A small renderer: nine meshes, drawn in instances, one call for each.
 
 const VERTEX = `#version 300 es
 layout(location=0) in vec3 place; layout(location=1) in vec3 normal;
@@ -48,7 +48,7 @@ function meshes() {
   }
   return {
     box, bar: [...tube(8), ...cap(8, 0, -1), ...cap(8, 1, 1)], disc: [...tube(40), ...cap(40, 0, -1), ...cap(40, 1, 1)],
-    ball: round(12, 20), globe: round(32, 56),
+    wire: tube(4), ball: round(12, 20), bead: round(7, 12), globe: round(32, 56),
     cone: [...roundMesh(1, 16, (s, a) => [(1 - s) * Math.cos(a), (1 - s) * Math.sin(a), s], (s, a) => [Math.cos(a), Math.sin(a), 0.4]), ...cap(16, 0, -1)],
     tri: [0, 0, 0, 0, 0, 1, 1, 0, 0, 0, 0, 1, 0, 1, 0, 0, 0, 1],
   };
