@@ -50,7 +50,7 @@ def test_orders_with_torques(method):
     assert abs(observed(driven(R, x), method, (R, R.omega, R.momentum, x), start, (0.1, 0.05)) - 4) < 0.1
 
 
-@pytest.mark.slow
+@pytest.mark.verify
 def test_a_higher_order():
     top = da.System("top", [R], kinetic=sum(j * a**2 for j, a in zip(J, R.omega, strict=True)) / 2, potential=R[2, 2])
     assert abs(observed(top, da.Galerkin(3), (R, R.omega, R.momentum), START, (0.5, 0.25)) - 6) < 0.4

@@ -22,9 +22,10 @@ def test_every_method_has_a_row():
 
 def test_every_method_says_where_it_comes_from():
     """A name and a year, in the terminal and in the docs."""
+    shown, page = text(), markdown()
     for kind in REGISTRY.values():
         assert re.search(r"[A-Z]\w+.*\b(19|20)\d\d\b", kind.reference)
-        assert kind.reference in text() and kind.reference in markdown()
+        assert kind.reference in shown and kind.reference in page
 
 
 def test_orders_of_families():

@@ -48,8 +48,8 @@ def test_sparse_derivatives_are_the_plain_ones():
     x, sums = long_sums(MANY + 8)
     found = partials(sums, x)
     for i, e in enumerate(map(fast, sums)):
-        for j, s in enumerate(map(fast, x)):
-            assert vanishes(e.diff(s) - found.get((i, j), 0))
+        for j in (0, 1, 2, len(x) // 2, len(x) - 2, len(x) - 1):  # both ends, and one of the many alike
+            assert vanishes(e.diff(fast(x[j])) - found.get((i, j), 0))
     assert {j for i, j in found if i == 5} == {1}  # nothing is kept of symbols that do not occur
     assert jacobian(sums, x)[5][0] == 0
     assert list(found) == sorted(found)

@@ -37,6 +37,9 @@ NEAR = 1e-5
 CONTRACTS = 0.25
 """A search contracts where rho falls below this part of what it was."""
 
+TINY = 2.0**-1020
+"""Near the smallest normal number, whose reciprocal is finite."""
+
 HALVINGS, DOUBTS = 40, 4
 """Most halvings of a step that leaves the domain; of a step after which the residual grew."""
 
@@ -142,7 +145,7 @@ class Newton:
             sizes = values.part(0, n)
             e.store(total, e.arithmetic("add", e.load(total), sizes.sum()))
             for j, size in sizes:
-                e.store(self.scale, e.arithmetic("div", e.real(1.0), size), j)
+                e.store(self.scale, self._reciprocal(size), j)
             self.matrix.store(values.part(n, values.size))
             self._measure(r)
             self._mind_empty_rows(r)
@@ -150,6 +153,12 @@ class Newton:
             self._count(0)
         e.store(self.solver.rho, e.load(self.rho))
         return e.compare("lt", e.load(total), e.real(float("inf"))), renew
+
+    def _reciprocal(self, size: Handle) -> Handle:
+        """1/size; infinite for zero only, also where the size of all terms is below the smallest normal number."""
+        e = self.e
+        normal = e.larger(size, e.real(TINY))
+        return e.arithmetic("div", e.real(1.0), e.select(e.compare("lt", e.real(0.0), size), normal, size))
 
     def _note_distance(self, r: Vector) -> None:
         """Store whether the search has been far from its end, and whether it failed to contract there.

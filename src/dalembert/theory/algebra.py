@@ -137,7 +137,10 @@ def factored(expression: Any, budget: Budget | None = None) -> Expr:
     budget, given = budget or Budget(seconds=2), sympy.sympify(expression)
     if not 2 <= _length(given) <= LONG:
         return given
-    whole = attempt(budget, with_short_exponents, sympy.factor, given)
+    try:
+        whole = attempt(budget, with_short_exponents, sympy.factor, given)
+    except BudgetSpentError:
+        return given
     forms = [whole]
     if isinstance(whole, sympy.Mul):
         parts = (f.func(*(tidy(e, budget) for e in f.args)) if f.is_Pow else tidy(f, budget) for f in whole.args)

@@ -44,7 +44,7 @@ class DiscreteConnection(Shown):
     form:       {element: A_d in the slots x.at(0), x.at(1)}; it must satisfy A_d(g0 q0, g1 q1) = g1 A_d(q0, q1) g0^-1
     lift:       {coordinate: the end of the horizontal step}, in x.at(0) and in the shape coordinates r.at(1)
     trivial:    {element: A_d^t}, in r.at(0), r.at(1): any functions; elements left out are those of the identity
-    section:    {coordinate: expression in the shape coordinates}; by default coordinates that the group moves are zero
+    section:    {coordinate: expression in the shape coordinates}; by default coordinates that the group moves are 0, or 1
 
     It has all four as attributes, besides `level`, gamma(q) with (q, gamma(q) q) horizontal, and `domain`, the conditions
     under which it is defined. `DiscreteConnection.riemannian` makes one from a metric. Where b has no closed form, its

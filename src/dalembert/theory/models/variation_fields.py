@@ -26,7 +26,7 @@ from ...model.space import lines_only
 from ...model.system import System
 from ...model.upsilon import Upsilon, bordered, components, lagrange_derivative, solved
 from ...symbolic import Fast, fast, gradient, jacobian, total
-from ..algebra import factored, tidy
+from ..algebra import Allowance, factored, tidy
 from ..forms.hamilton import legendre
 from ..motion.lagrange import euler_lagrange, linear_motion, parted, readable
 
@@ -249,7 +249,9 @@ class VariationFields(Shown):
     def _short(self, e: Any) -> Expr:
         """Short where that does not take long; long expressions, as user's functions Phi make them, stay as they are."""
         plain = readable(fast(e), self.system)
-        return factored(plain) if plain.count_ops() <= SHORT else plain
+        if plain.count_ops() > SHORT:
+            return plain
+        return sympy.Integer(0) if vanishes(fast(e)) else factored(plain, Allowance(seconds=1.0, total=3.0))
 
     def _matrix(self, rows: Sequence[Sequence[Any]]) -> Matrix:
         return Matrix([[self._short(e) for e in row] for row in rows])
