@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import sympy
 from sympy import Eq, Expr, Function, Symbol
@@ -62,7 +62,7 @@ def carried(system: DiscreteSystem) -> tuple[Multiplier, ...]:
 
 def step_velocity(q: Coordinate) -> StepVelocity:
     """The unknown (q1 - q0)/h of a step: solving for it, not for q1, loses no digits when h is small."""
-    return StepVelocity(f"{q.name}.step")
+    return StepVelocity(q)
 
 
 def node_reaction(system: DiscreteSystem) -> list[Fast]:
@@ -273,11 +273,18 @@ def blocks(names: tuple[str, ...], equations: list[Fast], S: Sequence[Entropy], 
 class Node(Mark):
     """A coordinate at a node of the discrete motion, as printed: x[k-1], x[k], x[k+1]."""
 
-    __slots__ = ()
+    __slots__ = ("base", "index")
+    base: str
+    index: str
+
+    def __new__(cls, base: str, index: str) -> Self:
+        return cls._remembering(f"{base}[{index}]", base=base, index=index)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.base, self.index)
 
     def _render(self) -> tuple[str, str, str]:
-        base, index = self.name[:-1].split("[")
-        return indexed(base, index), f"{pretty_symbol(base)}[{index}]", self.name
+        return indexed(self.base, self.index), f"{pretty_symbol(self.base)}[{self.index}]", self.name
 
 
 class Variation(Node):
@@ -308,10 +315,10 @@ class DiscreteEquations(Formulas):
         """An expression in the slots, written at two neighbouring nodes."""
         q = (*self.system.coordinates, *self.system.entropies)
         t = time if first == "k" else time - step
-        places: dict[Any, Any] = {c.at(0): Node(f"{c.name}[{first}]") for c in q}
-        places |= {c.at(1): Node(f"{c.name}[{second}]") for c in q}
-        places |= {c: Node(f"{c.name}[k]") for c in q}
-        places |= {Symbol(m.name): Node(f"{m}[{first}]") for m in carried(self.system)}  # of the step that begins there
+        places: dict[Any, Any] = {c.at(0): Node(c.name, first) for c in q}
+        places |= {c.at(1): Node(c.name, second) for c in q}
+        places |= {c: Node(c.name, "k") for c in q}
+        places |= {Symbol(m.name): Node(str(m), first) for m in carried(self.system)}  # of the step that begins there
         return self.system.read(expression).xreplace({**places, time: t})
 
     @cached_property
@@ -348,10 +355,10 @@ class DiscreteEquations(Formulas):
         for S, *rubs in pairs:
             slopes = gradient(self.system.lagrangian, [S.at(0), S.at(1)])
             left = [
-                self._at(d, "k", "k+1") * Variation(f"{S.name}[{k}]") for d, (_, k) in zip(slopes, ends, strict=True)
+                self._at(d, "k", "k+1") * Variation(S.name, k) for d, (_, k) in zip(slopes, ends, strict=True)
             ]
             right = [
-                self._at(f, "k", "k+1") * Variation(f"{q.name}[{k}]")
+                self._at(f, "k", "k+1") * Variation(q.name, k)
                 for end, k in ends
                 for f, q in zip(rubs[end], self.system.coordinates, strict=True)
             ]
@@ -364,7 +371,7 @@ class DiscreteEquations(Formulas):
         s, terms = self.system, []
         for q, *forces in zip(s.coordinates, s.external_minus, s.external_plus, strict=True):
             work = zip(forces, ("k", "k+1"), strict=True)
-            terms += [self._at(f, "k", "k+1") * Variation(f"{q.name}[{k}]") for f, k in work]
+            terms += [self._at(f, "k", "k+1") * Variation(q.name, k) for f, k in work]
         action = Function("delta")(self._at(s.lagrangian, "k", "k+1"))
         k = Symbol("k", integer=True)
         return Eq(sympy.Sum(sympy.Add(action, *terms), (k, 0, Symbol("N") - 1)), 0, evaluate=False)

@@ -106,8 +106,12 @@ class LinearRecurrence(Formulas):
     @property
     def first(self) -> tuple[Symbol, Symbol]:
         """The symbols of the first two terms in `solution`: q_0 and q_1, if neither A nor B contain one of these names."""
-        letter = self._letter("q", "u", "w", tails=("_0", "_1"))
-        return Symbol(f"{letter}_0"), Symbol(f"{letter}_1")
+        return Symbol(f"{self._name}_0"), Symbol(f"{self._name}_1")
+
+    @property
+    def _name(self) -> str:
+        """The letter of the terms: q, if neither A nor B contain a symbol named q_0 or q_1."""
+        return self._letter("q", "u", "w", tails=("_0", "_1"))
 
     def _letter(self, *letters: str, tails: tuple[str, ...] = ("",)) -> str:
         """The first of some letters, then of these with bars, that gives no name of a symbol of A or B."""
@@ -152,13 +156,13 @@ class LinearRecurrence(Formulas):
         return sign * (np.sign(A or 1.0) * q1 * size ** (k - 1) * first - q0 * size**k * second)
 
     def __str__(self) -> str:
-        q, k = self.first[0].name.removesuffix("_0"), self.index
+        q, k = self._name, self.index
         A, B, solution = (text(decimal(e, self.typed)) for e in (self.A, self.B, self.solution))
         return f"{q}[{k}+1] = A {q}[{k}] - B {q}[{k}-1], A = {A}, B = {B}: {self.kind}\n{q}[{k}] = {solution}"
 
     def latex(self) -> str:
         """The solution as LaTeX, for a paper."""
-        q, k = self.first[0].name.removesuffix("_0"), self.index
+        q, k = self._name, self.index
         return rf"{q}_{{{k}}} = {sympy.latex(decimal(self.solution, self.typed))}"
 
 

@@ -59,10 +59,10 @@ def live_data(film: Film, methods: Sequence[Method]) -> dict[str, Any]:
     kinds = _kinds(system)
     wanted = _applicable(run, methods)
     found = [_method(m, system, kinds) for m in wanted if m in (wanted[0], *methods) or _state(m, system, kinds)]
-    needed = [*film.columns, *film.live_columns]
+    reactions = {m.name for m in system.multipliers} & {*film.columns, *film.live_columns}
     return {
         "methods": found,
-        "maps": _maps(system, any(name.startswith("multiplier.") for name in needed), found),
+        "maps": _maps(system, bool(reactions), found),
         "q": numbers(system.coordinates),
         "v": [c.dot.name for c in system.coordinates],
         "S": [S.name for S in system.entropies],

@@ -1,7 +1,8 @@
 """The symbols a system is written with: coordinates and their derivatives, parameters, time, the step.
 
 Every symbol made by the library has a dot in its name ("x.dot", "multiplier.1"), and names chosen by users have none.
-So a name identifies a symbol; SymEngine identifies symbols by name.
+So a name identifies a symbol; SymEngine identifies symbols by name. A symbol made of others remembers these: no name is
+taken apart.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 import math
 import re
 from functools import lru_cache
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 import sympy
 from sympy import Symbol
@@ -20,11 +21,14 @@ from sympy.printing.pretty.pretty_symbology import pretty_symbol
 from ..errors import ModelError, told
 from .marks import Mark, dotted, indexed, over
 
+if TYPE_CHECKING:
+    from .group_coordinate import GroupCoordinate
+
 
 @lru_cache(maxsize=4096)
-def _derived(cls: type[Any], name: str) -> Any:
-    """The symbol of that kind and name; cached: this is on the hot path."""
-    return cls(name)
+def _derived(cls: type[Any], *of: Any) -> Any:
+    """The symbol of that kind made of others; cached: this is on the hot path."""
+    return cls(*of)
 
 
 class Coordinate(Mark):
@@ -40,25 +44,25 @@ class Coordinate(Mark):
     @property
     def dot(self) -> Velocity:
         """The velocity of this coordinate."""
-        velocity: Velocity = _derived(Velocity, f"{self.name}.dot")
+        velocity: Velocity = _derived(Velocity, self)
         return velocity
 
     @property
     def ddot(self) -> Acceleration:
         """The acceleration of this coordinate."""
-        acceleration: Acceleration = _derived(Acceleration, f"{self.name}.ddot")
+        acceleration: Acceleration = _derived(Acceleration, self)
         return acceleration
 
     @property
     def momentum(self) -> Momentum:
         """The conjugate momentum dL/d(x.dot), as a key of `start` and of a trajectory."""
-        momentum: Momentum = _derived(Momentum, f"{self.name}.momentum")
+        momentum: Momentum = _derived(Momentum, self)
         return momentum
 
     @property
     def displacement(self) -> Displacement:
         """The virtual displacement of this coordinate, delta x: constraints on variations are written with it."""
-        displacement: Displacement = _derived(Displacement, f"{self.name}.displacement")
+        displacement: Displacement = _derived(Displacement, self)
         return displacement
 
     def at(self, slot: Literal[0, 1]) -> Slot:
@@ -68,15 +72,9 @@ class Coordinate(Mark):
                 f"{self.name}.at({told(slot)}): a discrete Lagrangian has two slots. Type {self.name}.at(0) for the "
                 f"beginning of the step or {self.name}.at(1) for its end."
             )
-        end: Slot = _derived(Slot, f"{self.name}.at({slot})")
+        end: Slot = _derived(Slot, self, slot)
         return end
 
-
-DIRECTION = re.compile(r"(turn|\w+_(?:cayley|exp)_)(\d+)", re.ASCII)
-"""How the directions of a group coordinate are called: R.turn1 for a rotation, P.SE2_exp_1 for a group and its retraction."""
-
-PIECES: dict[str, tuple[tuple[str, str, str, int], ...]] = {"turn": (("omega", "momentum", "alpha", 3),)}
-"""Names of the parts of velocity, momentum and acceleration with their numbers of components, by the name of directions."""
 
 _LATEX = {
     "omega": r"\omega", "alpha": r"\dot{\omega}", "velocity": "v", "acceleration": r"\dot{v}",
@@ -87,35 +85,30 @@ _LATEX = {
 class Direction(Coordinate):
     """A direction in which a point of a group can move, `R.turn1`: it has a velocity, a momentum and slots, but no value.
 
+    factor:  the coordinate with values in the group
+    number:  which of its directions it is, from 0
+
     The velocity is a component in the frame of the group (`R.omega[0]`); positions are held by the numbers of the factor.
     """
 
-    __slots__ = ()
+    __slots__ = ("factor", "number")
+    factor: GroupCoordinate
+    number: int
+
+    def __new__(cls, factor: GroupCoordinate, number: int) -> Self:
+        return cls._remembering(f"{factor.name}.{factor.tag}{number + 1}", factor=factor, number=number)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Direction, (self.factor, self.number)
 
     @property
     def owner(self) -> str:
         """The name of the group coordinate."""
-        return str(self.name).split(".")[0]
-
-    @property
-    def number(self) -> int:
-        """Which direction of its owner it is, from 0."""
-        return int(_matched(self.name)[2]) - 1
-
-    @property
-    def tag(self) -> str:
-        """Its name without owner and number, which says in which group and how it moves."""
-        return _matched(self.name)[1]
+        return self.factor.name
 
     def _render(self) -> tuple[str, str, str]:
         latex = sympy.latex(Symbol(self.owner))
         return rf"\theta_{{{latex},{self.number + 1}}}", f"{pretty_symbol(self.owner)}.turn{self.number + 1}", self.name
-
-
-def _matched(name: str) -> re.Match[str]:
-    found = DIRECTION.fullmatch(name.split(".")[1])
-    assert found is not None
-    return found
 
 
 class Entropy(Coordinate):
@@ -125,15 +118,20 @@ class Entropy(Coordinate):
 
 
 class _Derived(Mark):
-    """A symbol that belongs to a coordinate."""
+    """A symbol that belongs to a coordinate; it equals those of equal coordinates."""
 
-    __slots__ = ()
+    __slots__ = ("coordinate",)
+    coordinate: Coordinate
+    _suffix = ""
 
-    @property
-    def coordinate(self) -> Coordinate:
-        """The coordinate this symbol belongs to."""
-        owner, *rest = self.name.split(".")
-        return Direction(f"{owner}.{rest[0]}") if DIRECTION.fullmatch(rest[0]) else Coordinate(owner)
+    def __new__(cls, coordinate: Coordinate) -> Self:
+        return cls._remembering(f"{coordinate.name}.{cls._suffix}", coordinate=coordinate)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.coordinate,)
+
+    def _hashable_content(self) -> tuple[Any, ...]:
+        return self.name, self.coordinate
 
     def _turning(self, which: int) -> tuple[str, str, str] | None:
         """How a component of velocity, momentum or acceleration (0, 1, 2) of a group coordinate is shown; None for a line."""
@@ -141,9 +139,8 @@ class _Derived(Mark):
         if not isinstance(q, Direction):
             return None
         index, k = sympy.latex(Symbol(q.owner)), q.number
-        pieces = PIECES.get(q.tag, (("velocity", "momentum", "acceleration", k + 1),))
         names: list[str] = []
-        for *names, count in pieces:  # noqa: B007 (the names are those of the last piece looked at)
+        for *names, count in q.factor.group.pieces:  # noqa: B007 (the names are those of the last piece looked at)
             if k < count:
                 break
             k -= count
@@ -164,6 +161,7 @@ class Velocity(_Derived):
     """The velocity `x.dot` of a coordinate."""
 
     __slots__ = ()
+    _suffix = "dot"
     _place = 2
 
     @property
@@ -180,6 +178,7 @@ class Acceleration(_Derived):
     """The acceleration `x.ddot` of a coordinate."""
 
     __slots__ = ()
+    _suffix = "ddot"
     _place = 3
 
     def _render(self) -> tuple[str, str, str]:
@@ -196,18 +195,25 @@ class QuasiVelocity(Mark):
     @property
     def dot(self) -> QuasiAcceleration:
         """The rate of this quasi-velocity."""
-        rate: QuasiAcceleration = _derived(QuasiAcceleration, f"{self.name}.dot")
+        rate: QuasiAcceleration = _derived(QuasiAcceleration, self)
         return rate
 
 
 class QuasiAcceleration(Mark):
     """The rate `u.dot` of a quasi-velocity."""
 
-    __slots__ = ()
+    __slots__ = ("velocity",)
+    velocity: QuasiVelocity
     _place = 3
 
+    def __new__(cls, velocity: QuasiVelocity) -> Self:
+        return cls._remembering(f"{velocity.name}.dot", velocity=velocity)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return QuasiAcceleration, (self.velocity,)
+
     def _render(self) -> tuple[str, str, str]:
-        base = self.name.removesuffix(".dot")
+        base = self.velocity.name
         return dotted(base, "dot"), over(base, "\u0307"), self.name
 
 
@@ -215,6 +221,7 @@ class Momentum(_Derived):
     """The conjugate momentum `x.momentum` of a coordinate."""
 
     __slots__ = ()
+    _suffix = "momentum"
     _place = 2
 
     def _render(self) -> tuple[str, str, str]:
@@ -230,6 +237,7 @@ class Displacement(_Derived):
     """The virtual displacement `x.displacement` of a coordinate: delta x."""
 
     __slots__ = ()
+    _suffix = "displacement"
     _place = 2
 
     def _render(self) -> tuple[str, str, str]:
@@ -240,17 +248,25 @@ class Displacement(_Derived):
 class Slot(_Derived):
     """A coordinate at the beginning, `x.at(0)`, or at the end, `x.at(1)`, of a step."""
 
-    __slots__ = ()
+    __slots__ = ("end",)
+    end: int
+
+    def __new__(cls, coordinate: Coordinate, end: int) -> Self:
+        return cls._remembering(f"{coordinate.name}.at({end})", coordinate=coordinate, end=end)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Slot, (self.coordinate, self.end)
 
     def _render(self) -> tuple[str, str, str]:
-        base, which = self.coordinate.name, self.name[-2]
-        return indexed(base, which), pretty_symbol(base) + "₀₁"[int(which)], self.name
+        base = self.coordinate.name
+        return indexed(base, str(self.end)), pretty_symbol(base) + "₀₁"[self.end], self.name
 
 
 class StepVelocity(_Derived):
     """The difference quotient (x1 - x0)/h of a step, `x.step`: the unknown of an implicit step."""
 
     __slots__ = ()
+    _suffix = "step"
 
     def _render(self) -> tuple[str, str, str]:
         base = self.coordinate.name
@@ -260,38 +276,51 @@ class StepVelocity(_Derived):
 class Multiplier(Mark):
     """A Lagrange multiplier; `multiplier(1)` is the first."""
 
-    __slots__ = ()
+    __slots__ = ("index",)
+    index: int
     _place = 4
 
+    def __new__(cls, index: int) -> Self:
+        return cls._remembering(f"multiplier.{index}", index=index)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Multiplier, (self.index,)
+
     def _render(self) -> tuple[str, str, str]:
-        index = self.name.split(".")[1]
-        return rf"\lambda_{{{index}}}", pretty_symbol(f"lambda_{index}"), f"lambda_{index}"
+        return rf"\lambda_{{{self.index}}}", pretty_symbol(f"lambda_{self.index}"), f"lambda_{self.index}"
 
     @property
     def key(self) -> str:
         """What to type for it: system.multipliers[0]."""
-        return f"system.multipliers[{int(self.name.split('.')[1]) - 1}]"
+        return f"system.multipliers[{self.index - 1}]"
 
     @property
     def dot(self) -> MultiplierRate:
         """Its rate, where a principle gives the multiplier a motion of its own."""
-        return MultiplierRate(f"{self.name}.dot")
+        return MultiplierRate(self)
 
 
 class MultiplierRate(Mark):
     """The rate of a multiplier, `system.multipliers[0].dot`."""
 
-    __slots__ = ()
+    __slots__ = ("multiplier",)
+    multiplier: Multiplier
     _place = 4
 
+    def __new__(cls, multiplier: Multiplier) -> Self:
+        return cls._remembering(f"{multiplier.name}.dot", multiplier=multiplier)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return MultiplierRate, (self.multiplier,)
+
     def _render(self) -> tuple[str, str, str]:
-        base = f"lambda_{self.name.split('.')[1]}"
+        base = f"lambda_{self.multiplier.index}"
         return dotted(base, "dot"), over(base, "\u0307"), f"{base}.dot"
 
 
 def multiplier(index: int) -> Multiplier:
     """The symbol of the `index`-th multiplier, counted from 1."""
-    return Multiplier(f"multiplier.{index}")
+    return Multiplier(index)
 
 
 class Parameter(Mark):

@@ -8,7 +8,6 @@ g tau(xi), where tau is Cayley's map or the exponential. What differs between gr
 
 from __future__ import annotations
 
-import copyreg
 import random
 from collections.abc import Sequence
 from functools import cached_property
@@ -21,7 +20,7 @@ from sympy.printing.pretty.pretty_symbology import pretty_symbol
 
 from ..errors import ModelError, StartError, told
 from ..symbolic import Fast, fast, gradient, substitute, total
-from .coordinates import PIECES, Direction
+from .coordinates import Direction
 from .factor import Factor
 from .frame import Frame
 from .groups import SO3, LieGroup
@@ -35,19 +34,25 @@ Array = NDArray[Any]
 
 
 class Entry(Mark):
-    """An entry of the matrix of a group coordinate: `R[0, 2]`, called R.entry02."""
+    """An entry of the matrix of a group coordinate: `R[0, 2]`, called R.entry02.
 
-    __slots__ = ()
+    owner:  the name of the group coordinate
+    place:  row and column
+    """
 
-    @property
-    def owner(self) -> str:
-        """The name of the group coordinate."""
-        return str(self.name).split(".")[0]
+    __slots__ = ("owner", "place")
+    owner: str
+    place: tuple[int, int]
 
-    @property
-    def place(self) -> tuple[int, int]:
-        """Row and column."""
-        return int(self.name[-2]), int(self.name[-1])
+    def __new__(cls, owner: str, place: tuple[int, int]) -> Self:
+        return cls._remembering(f"{owner}.{cls._called(*place)}", owner=owner, place=place)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.owner, self.place)
+
+    @staticmethod
+    def _called(row: int, column: int) -> str:
+        return f"entry{row}{column}"
 
     def _render(self) -> tuple[str, str, str]:
         i, j = self.place
@@ -72,21 +77,6 @@ class Components(tuple[Any, ...]):
         return Components, (self.name, tuple(self))
 
 
-KNOWN: dict[str, tuple[LieGroup, Retraction]] = {"turn": (SO3, "cayley")}
-"""Groups and retractions of the coordinates made so far, by the names of their directions."""
-PIECES["turn"] = SO3.pieces
-
-
-def _direction(name: str, tag: str, known: tuple[LieGroup, Retraction]) -> Direction:
-    KNOWN.setdefault(tag, known)
-    PIECES.setdefault(tag, known[0].pieces)
-    return Direction(name)
-
-
-# The name does not identify a group that a user defines: pickles contain the group itself, for other processes.
-copyreg.pickle(Direction, lambda d: (_direction, (str(d.name), d.tag, KNOWN[d.tag])))
-
-
 class GroupCoordinate(Factor):
     """A coordinate with values in a group: `R[i, j]` and `R.matrix` are the entries of the matrix of a point.
 
@@ -98,7 +88,6 @@ class GroupCoordinate(Factor):
     def __init__(self, name: str, group: LieGroup, retraction: Retraction = "cayley"):
         self.name, self.group, self.retraction = name, group, retraction
         self.tag = "turn" if group == SO3 and retraction == "cayley" else f"{digest(group)}_{retraction}_"
-        KNOWN[self.tag], PIECES[self.tag] = (group, retraction), group.pieces
         self.noun, self.size = group.noun, group.size
 
     def __eq__(self, other: object) -> bool:
@@ -116,7 +105,7 @@ class GroupCoordinate(Factor):
     @cached_property
     def directions(self) -> tuple[Direction, ...]:
         """The directions of motion, in the frame of the body."""
-        return tuple(Direction(f"{self.name}.{self.tag}{k + 1}") for k in range(self.group.dimension))
+        return tuple(Direction(self, k) for k in range(self.group.dimension))
 
     @cached_property
     def _parts(self) -> dict[str, Components]:
@@ -173,7 +162,7 @@ class GroupCoordinate(Factor):
 
         def entry(i: int, j: int) -> Any:
             value = fast(rows[i][j])
-            return sympy.Integer(int(value)) if value.is_number else Entry(f"{self.name}.entry{i}{j}")
+            return sympy.Integer(int(value)) if value.is_number else Entry(self.name, (i, j))
 
         return sympy.ImmutableMatrix(self.size, self.size, entry)
 

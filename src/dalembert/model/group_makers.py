@@ -7,11 +7,10 @@ from typing import Any
 from sympy import Symbol
 
 from ..errors import ModelError, told
-from .coordinates import Direction, check_name
-from .group_coordinate import KNOWN, GroupCoordinate
+from .coordinates import check_name
+from .group_coordinate import GroupCoordinate
 from .groups import SE2, SE3, SO3, LieGroup
 from .groups.lie_group import Retraction
-from .groups.named import named
 from .groups.unit_vectors import S2
 from .unit_vector import UnitVector
 
@@ -22,15 +21,6 @@ LARGEST = 9
 def coordinate_in(name: str, group: LieGroup, retraction: Retraction) -> GroupCoordinate:
     """The coordinate with values in a group, or on the sphere."""
     return UnitVector(name, retraction) if group == S2 else GroupCoordinate(name, group, retraction)
-
-
-def of_direction(direction: Direction) -> GroupCoordinate:
-    """The coordinate that a direction belongs to."""
-    tag = direction.tag
-    if tag not in KNOWN:
-        name, retraction = tag[:-1].rsplit("_", 1)
-        KNOWN[tag] = named(name), retraction  # type: ignore[assignment]
-    return coordinate_in(direction.owner, *KNOWN[tag])
 
 
 def group_coordinate(name: str, group: LieGroup, retraction: str | None = None) -> GroupCoordinate:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any, Self
 
@@ -17,6 +18,10 @@ _OWN = {
     "maximum": "Max", "fmax": "Max", "minimum": "Min", "fmin": "Min",
 }  # fmt: skip
 """Names of NumPy functions in SymPy, where they differ."""
+
+
+REAL = {"real": True}
+"""What all symbols of the library are."""
 
 
 def _is_long(given: Any) -> bool:
@@ -44,7 +49,15 @@ class Mark(Symbol):  # type: ignore[misc]  # SymPy has no annotations
         return 2, cls._place, cls.__name__
 
     def __new__(cls, name: str, **assumptions: Any) -> Self:
-        made: Self = super().__new__(cls, name, **{"real": True, **assumptions})
+        made: Self = super().__new__(cls, name, **{**REAL, **assumptions})
+        return made
+
+    @classmethod
+    def _remembering(cls, name: str, assumptions: Mapping[str, bool] = REAL, **known: Any) -> Self:
+        """A symbol with what it was made of; SymPy's cache, which goes by names, is left out."""
+        made: Self = Symbol.__xnew__(cls, name, **{**REAL, **assumptions})
+        for role, value in known.items():
+            setattr(made, role, value)
         return made
 
     def __call__(self, *arguments: Any) -> Any:

@@ -7,8 +7,7 @@ that whatever is saved can be loaded.
 from __future__ import annotations
 
 import json
-import re
-from collections.abc import Collection
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 import sympy
@@ -39,22 +38,13 @@ SAVED: dict[str, type[Principle]] = {
 }
 """The principles that files can hold, by the names they have there."""
 
-_SYMBOLS = {
-    cls.__name__: cls
-    for cls in (
-        symbols.Coordinate,
-        symbols.Entropy,
-        symbols.Velocity,
-        symbols.Acceleration,
-        Entry,
-        UnitComponent,
-        symbols.Parameter,
-        symbols.Multiplier,
-        symbols.Slot,
-        symbols._Time,
-        symbols._Step,
-    )
+_FREE: dict[str, Any] = {
+    cls.__name__: cls for cls in (symbols.Coordinate, symbols.Entropy, symbols.Parameter, symbols._Time)
 }
+"""Symbols that a file names."""
+
+_BELONGING = [cls.__name__ for cls in (symbols.Velocity, symbols.Acceleration, Entry, UnitComponent, symbols.Multiplier)]
+"""Symbols that belong to the coordinates and constraints of the system: a file may name those that these have."""
 
 _OPERATIONS: dict[str, Any] = {
     f.__name__: f
@@ -74,15 +64,21 @@ _CONSTANTS = {"Pi": sympy.pi, "Exp1": sympy.E, "BooleanTrue": sympy.true, "Boole
 
 
 class _SymPy(Packer):
-    """SymPy's expressions, built without evaluation."""
+    """SymPy's expressions, built without evaluation.
+
+    known:  the symbols that belong to others, such as velocities, by their names in files
+    """
 
     constants, operations = _CONSTANTS, _OPERATIONS
+
+    def __init__(self, known: Mapping[str, sympy.Symbol]):
+        self.known = known
 
     def leaf(self, expression: Any) -> Any:
         """Symbols with their assumptions; fractions; doubles, or decimals of more digits."""
         kind = type(expression).__name__
         if isinstance(expression, sympy.Symbol):
-            if kind not in _SYMBOLS:
+            if kind not in _FREE and kind not in _BELONGING:
                 raise ModelError(f"the symbol {expression} ({kind}) cannot be saved.")
             given = {k: v for k, v in expression._assumptions_orig.items() if k != "real"}
             return [kind, expression.name, given]
@@ -107,16 +103,16 @@ class _SymPy(Packer):
         head, *rest = data
         if head == "Float":
             return sympy.Float(rest[0], precision=rest[1])
-        if head in _SYMBOLS:
-            return _SYMBOLS[head](rest[0], **{k: bool(v) for k, v in rest[1].items()})
-        return None
+        if head in _FREE:
+            return _FREE[head](rest[0], **{k: bool(v) for k, v in rest[1].items()})
+        return self.known[rest[0]] if head in _BELONGING else None
 
     def made(self, operation: Any, arguments: list[Any]) -> Any:
         """Unevaluated."""
         return tuple(arguments) if operation is tuple else operation(*arguments, evaluate=False)
 
 
-_PACKER = _SymPy()
+_PACKER = _SymPy({})
 pack, unpack = _PACKER.pack, _PACKER.unpack
 
 
@@ -171,22 +167,23 @@ def loads(text: str) -> System:
     size = _checked(data).nodes
     factors = [_factor(f) for f in data["coordinates"]]
     q = {c.name: c for c in flattened(factors)}
+    unpack = _SymPy(_belonging(data)).unpack
     return System(
         data["name"],
         factors,
         **{role: unpack(e) for role, e in data["energies"].items()},
-        **_thermal(data["thermal"], list(q.values())),
+        **_thermal(data["thermal"], list(q.values()), unpack),
         forces={q[n]: unpack(f) for n, f in data["forces"].items()},
         dissipation=unpack(data["dissipation"]),
         constraints=[unpack(c) for c in data["constraints"]],
         variations=None if data["variations"] is None else [unpack(w) for w in data["variations"]],
-        principle=_stated_principle(data["principle"]) if data["variations"] is None else None,
+        principle=_stated_principle(data["principle"], unpack) if data["variations"] is None else None,
         scene=[scene_data.item(entry, unpack) for entry in data["scene"]],
         _by_value=size <= CHECKED,
     )
 
 
-def _stated_principle(data: str | list[Any]) -> Principle:
+def _stated_principle(data: str | list[Any], unpack: Callable[[Any], Any]) -> Principle:
     """The principle that `_principle` made the data from."""
     name, given = (data, {}) if isinstance(data, str) else data
     return SAVED[name].from_plain({role: [unpack(e) for e in listed] for role, listed in given.items()})
@@ -208,7 +205,7 @@ def _factor(data: str | list[Any]) -> Any:
     return rotation(data[1]) if len(data) == 2 else group_coordinate(data[1], unpacked_group(data[0]), data[2])
 
 
-def _thermal(data: Any, q: list[symbols.Coordinate]) -> dict[str, Any]:
+def _thermal(data: Any, q: list[symbols.Coordinate], unpack: Callable[[Any], Any]) -> dict[str, Any]:
     if data is None:
         return {}
     S = [symbols.Entropy(n) for n in data["entropies"]]
@@ -230,7 +227,7 @@ def _checked(data: Any) -> Packed:
     )  # fmt: skip
     fields(data, expected, "a system")
     text(data["name"])
-    packed, stated = Packed(_symbol), listed(data["coordinates"])
+    stated = listed(data["coordinates"])
     turning = [f for f in stated if isinstance(f, list)]
     known = ((len(f) == 2 and f[0] == "Rotation") or (len(f) == 3 and f[2] in ("cayley", "exp")) for f in turning)
     if not all(known):
@@ -238,6 +235,7 @@ def _checked(data: Any) -> Packed:
     if not names([f[1] if isinstance(f, list) else f for f in stated]):
         raise ModelError("the system in the file has no coordinates.")
     q = [c.name for c in flattened([_factor(f) for f in stated])]
+    packed = Packed(_symbol(_belonging(data)))
     energies = data["energies"]
     if not isinstance(energies, dict) or set(energies) not in ({"lagrangian"}, {"kinetic", "potential"}):
         raise ModelError("the system in the file has neither a Lagrangian nor a kinetic and a potential energy.")
@@ -279,9 +277,26 @@ def _check_principle(name: str, data: Any) -> list[Any]:
     return [e for part in (data or {}).values() for e in listed(part)]
 
 
-def _check_thermal(data: Any, q: list[str], packed: Packed) -> None:
+def _entropies(data: Any) -> list[str]:
+    """The names of the entropies, if the data are a thermal part."""
+    if data is None:
+        return []
     fields(data, ("entropies", "internal_energy", "friction", "heat", "conduction"), "the thermal part")
-    S = names(data["entropies"])
+    return names(data["entropies"])
+
+
+def _belonging(data: Any) -> dict[str, sympy.Symbol]:
+    """The symbols that belong to the coordinates, entropies and constraints of a system, by name."""
+    factors = [_factor(f) for f in data["coordinates"]]
+    own = [*flattened(factors), *map(symbols.Entropy, _entropies(data["thermal"]))]
+    found: list[sympy.Symbol] = [s for c in own for s in (c.dot, c.ddot)]
+    found += [e for f in factors if isinstance(f, GroupCoordinate) for e in f.entries]
+    found += [symbols.multiplier(a + 1) for a in range(len(listed(data["constraints"])))]
+    return {s.name: s for s in found}
+
+
+def _check_thermal(data: Any, q: list[str], packed: Packed) -> None:
+    S = _entropies(data)
     packed.expression(data["internal_energy"])
     rows = [listed(row, len(q)) for row in listed(data["friction"], len(S))]
     conductors = [listed(c, 3) for c in listed(data["conduction"])]
@@ -324,32 +339,32 @@ def names(data: Any, most: int = 10_000) -> list[str]:
     return list(data)
 
 
-_NAMES = {
-    "Coordinate": SYMBOL, "Entropy": SYMBOL, "Parameter": SYMBOL,
-    "Velocity": re.compile(rf"{SYMBOL.pattern}(\.(turn|\w+_(cayley|exp)_)\d+)?\.dot", re.ASCII),
-    "Acceleration": re.compile(rf"{SYMBOL.pattern}(\.(turn|\w+_(cayley|exp)_)\d+)?\.ddot", re.ASCII),
-    "Entry": re.compile(rf"{SYMBOL.pattern}\.entry\d\d", re.ASCII),
-    "UnitComponent": re.compile(rf"{SYMBOL.pattern}\.component[012]", re.ASCII),
-    "_Time": re.compile("t"), "Multiplier": re.compile(r"multiplier\.[1-9]\d{0,4}", re.ASCII),
-}  # fmt: skip
-
-
-def _symbol(data: list[Any]) -> bool:
+def _symbol(known: Mapping[str, sympy.Symbol]) -> Callable[[list[Any]], bool]:
     """Whether [kind, name, assumptions] is a symbol of a system; an error if it should be one."""
-    if data[0] not in _SYMBOLS:
-        return False
-    kind, *rest = data
-    if kind not in _NAMES or len(rest) != 2 or not isinstance(rest[0], str) or not _NAMES[kind].fullmatch(rest[0]):
-        raise refuse(f"has a {kind} that is no symbol of a system")
-    given = rest[1]
-    if not isinstance(given, dict) or not all(k in _assume_defined and isinstance(v, bool) for k, v in given.items()):
-        raise refuse(f"has assumptions about {rest[0]} that are none")
-    return True
+
+    def symbol(data: list[Any]) -> bool:
+        kind, *rest = data
+        if kind not in _FREE and kind not in _BELONGING:
+            return False
+        if len(rest) != 2 or not isinstance(rest[0], str) or not _is_symbol(kind, rest[0], known):
+            raise refuse(f"has a {kind} that is no symbol of a system")
+        given = rest[1]
+        if not isinstance(given, dict) or not all(k in _assume_defined and isinstance(v, bool) for k, v in given.items()):
+            raise refuse(f"has assumptions about {rest[0]} that are none")
+        return True
+
+    return symbol
+
+
+def _is_symbol(kind: str, name: str, known: Mapping[str, sympy.Symbol]) -> bool:
+    if kind in _BELONGING:
+        return name in known and type(known[name]).__name__ == kind
+    return name == symbols.time.name if _FREE[kind] is symbols._Time else SYMBOL.fullmatch(name) is not None
 
 
 def parameter(data: Any) -> symbols.Parameter:
     """The parameter that `pack` made the data from."""
-    if not isinstance(data, list) or not data or data[0] != "Parameter" or not _symbol(data):
+    if not isinstance(data, list) or not data or data[0] != "Parameter" or not _symbol({})(data):
         raise refuse("has something else where a parameter is expected")
     made: symbols.Parameter = unpack(data)
     return made

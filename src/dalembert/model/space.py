@@ -22,7 +22,6 @@ from .coordinates import Coordinate, Direction, Entropy
 from .factor import EntropyLine, Line, StateRole
 from .frame import Frame, joined
 from .group_coordinate import GroupCoordinate
-from .group_makers import of_direction
 
 if TYPE_CHECKING:
     from ..discrete.system import DiscreteSystem
@@ -46,7 +45,7 @@ def factors(coordinates: tuple[Coordinate, ...]) -> tuple[AnyFactor, ...]:
 
 def _factor(q: Coordinate) -> AnyFactor:
     if isinstance(q, Direction):
-        return of_direction(q)
+        return q.factor
     return EntropyLine(q) if isinstance(q, Entropy) else Line(q)
 
 

@@ -28,14 +28,13 @@ Array = NDArray[Any]
 
 
 class UnitComponent(Entry):
-    """A component of a unit vector: `n[2]`, called n.component2."""
+    """A component of a unit vector: `n[2]`, called n.component2; its place is in the last column of the rotation."""
 
     __slots__ = ()
 
-    @property
-    def place(self) -> tuple[int, int]:
-        """Its row, in the last column of the rotation."""
-        return int(self.name[-1]), 2
+    @staticmethod
+    def _called(row: int, column: int) -> str:
+        return f"component{row}"
 
     def _render(self) -> tuple[str, str, str]:
         i = self.place[0]
@@ -65,7 +64,7 @@ class UnitVector(GroupCoordinate):
         """The rotation that takes the third axis to n; its first two columns are the axes carried along."""
 
         def entry(i: int, j: int) -> Entry:
-            return UnitComponent(f"{self.name}.component{i}") if j == 2 else Entry(f"{self.name}.entry{i}{j}")
+            return (UnitComponent if j == 2 else Entry)(self.name, (i, j))
 
         return sympy.ImmutableMatrix(3, 3, entry)
 

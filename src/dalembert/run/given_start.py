@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -149,9 +148,10 @@ def _check_keys(coordinates: Sequence[Coordinate], entropies: Sequence[Entropy],
     lines = [q for q in coordinates if not isinstance(q, Direction)]
     known = [s.name for q in lines for s in (q, q.dot, q.momentum)] + [s.name for s in (*entropies, time)]
     parts = {s.name for R in turning for vector in R.vectors for s in vector}
+    parts |= {s.name for q in coordinates for s in (q.at(0), q.at(1))}
     for key in given:
         name = name_of(key)
-        if name not in known and name not in parts and not name.endswith((".at(0)", ".at(1)")):
+        if name not in known and name not in parts:
             vectors = [name for R in turning for name in (R.name, *(v.name for v in (*R.vectors, *R.spatial)))]
             raise StartError(f"start: {name[:120]} is unknown here. Expected one of {', '.join(vectors + known)}.")
 
@@ -172,10 +172,9 @@ def _check_multipliers(carried: Sequence[Multiplier], given: Values) -> None:
     """Refuse multipliers that are no data of the start."""
     known = {m.name for m in carried}
     for key in given if isinstance(given, Mapping) else ():
-        name = name_of(key)
-        if name not in known and re.fullmatch(r"multiplier\.\d+", name):
+        if isinstance(key, Multiplier) and key.name not in known:
             raise StartError(
-                f"start: {Multiplier(name)} is given, and it follows from the rest of the start here. Leave it out; "
+                f"start: {key} is given, and it follows from the rest of the start here. Leave it out; "
                 f"run.multipliers has its values."
             )
 

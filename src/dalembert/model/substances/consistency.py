@@ -67,7 +67,7 @@ def positive(quantity: Expr, domain: Sequence[Expr], what: str) -> Verdict:
             continue
         seen += 1
         if value < 0:
-            where = ", ".join(f"{n.removeprefix('state.')} = {v:.4g}" for n, v in at.items())
+            where = ", ".join(f"{s} = {at[s.name]:.4g}" for s in quantity.free_symbols if s.name in at)
             return Verdict(False, f"{what}: but it is {value:.4g} at {where}")
     if not seen:
         return Verdict(False, f"{what}: no state was found at which it has a value")

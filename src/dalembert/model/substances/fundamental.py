@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
-from typing import Any
+from functools import cached_property, partial
+from typing import Any, Self
 
 import sympy
 from sympy import Expr, Symbol
@@ -29,19 +29,25 @@ from .potential_of_force import potential
 class StateVariable(Mark):
     """A thermodynamic variable of a body; printed without its family name."""
 
-    __slots__ = ()
+    __slots__ = ("letter",)
+    letter: str
+
+    def __new__(cls, letter: str, **assumptions: bool) -> Self:
+        return cls._remembering(f"state.{letter}", assumptions, letter=letter)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return partial(StateVariable, **self._assumptions_orig), (self.letter,)
 
     def _render(self) -> tuple[str, str, str]:
-        letter = self.name.split(".")[1]
-        return (r"\mu", "μ", "mu") if letter == "mu" else (letter, letter, letter)
+        return (self.letter,) * 3
 
 
-ENTROPY = StateVariable("state.S")
-VOLUME = StateVariable("state.V", positive=True)
-AMOUNT = StateVariable("state.N", positive=True)
-ENERGY = StateVariable("state.U")
-TEMPERATURE = StateVariable("state.T", positive=True)
-PRESSURE = StateVariable("state.P")
+ENTROPY = StateVariable("S")
+VOLUME = StateVariable("V", positive=True)
+AMOUNT = StateVariable("N", positive=True)
+ENERGY = StateVariable("U")
+TEMPERATURE = StateVariable("T", positive=True)
+PRESSURE = StateVariable("P")
 
 
 @dataclass(frozen=True, repr=False)

@@ -46,6 +46,7 @@ class MomentumRate(Momentum):
     """The rate of a momentum, `x.momentum.dot`: the left-hand side of one of Hamilton's equations."""
 
     __slots__ = ()
+    _suffix = "momentum.dot"
 
     def _render(self) -> tuple[str, str, str]:
         latex, unicode, _ = self.coordinate.momentum._render()
@@ -305,7 +306,7 @@ class HamiltonianForm(Shown):
 
 def momentum_rate(coordinate: Coordinate) -> MomentumRate:
     """The symbol of the rate of a momentum."""
-    return MomentumRate(f"{coordinate.name}.momentum.dot")
+    return MomentumRate(coordinate)
 
 
 def flow_map(form: HamiltonianForm) -> StepMap:
