@@ -40,7 +40,7 @@ ALLOWED = {
     "theory/reactions": {*MECHANICS, "theory/constraints"},
     "theory/conserved": {*MECHANICS, "theory/constraints", "waist"},
     "theory/small_motions": MECHANICS,
-    "theory/variations": {"model", "theory"},
+    "theory/variations": {"model", "theory", "waist"},
     "theory/inverse": {*MECHANICS - {"model/bodies"}, "theory/constraints"},
     "theory/cartan": {*MECHANICS - {"model/bodies"}, "theory/constraints"},
     "theory/forms": {*MECHANICS, "theory/constraints", "theory/conserved", "waist"},
@@ -54,7 +54,7 @@ ALLOWED = {
         "model", "model/bodies", "theory/cartan", "theory/motion", "theory/forms", "theory/models", "theory/reduction",
         "discrete", "discrete/reduction", "methods", "engine", "waist",
     },
-    "analysis/equilibria": {"model", "model/bodies", "theory/motion", "theory/small_motions", "rigour", "run"},
+    "analysis/equilibria": {"model", "model/bodies", "theory/motion", "theory/small_motions", "rigour", "run", "waist"},
     "analysis/steps": {"model", "theory/motion", "discrete", "methods", "engine", "rigour", "run", "waist"},
     "analysis/motions": {
         "model", "model/bodies", "theory/motion", "theory/conserved", "theory/constraints", "theory/reactions",

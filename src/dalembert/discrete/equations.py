@@ -33,7 +33,7 @@ from ..model.coordinates import (
     time,
 )
 from ..model.group_coordinate import GroupCoordinate
-from ..model.marks import Mark, indexed
+from ..model.marks import Made, indexed
 from ..model.space import groups, numbers, parts, retracted, slopes, to_numbers
 from ..symbolic import Fast, fast, free_names, gradient, magnitude, substitute, substitution, total
 from ..waist.chain_rule import shared_partials
@@ -213,13 +213,17 @@ def step_map(system: DiscreteSystem) -> StepMap:
     """The discrete equations as one implicit step on (q, p), and on the entropies if there are any."""
     q, S, h, here = system.coordinates, system.entropies, fast(step), substitution(slots(system))
     unknowns = [step_velocity(c) for c in q]
-    inner = [i.unknown for i in system.interior_positions()]
+    inner = system.interior_positions()
+    sought = [
+        [v.name for v in unknowns],
+        *([i.unknown for i in inner if i.node == k + 1] for k in range(len(system.interior))),
+    ]
     held = to_numbers(q)
     momenta = step_momenta(system)
     pushed = [fast(c.momentum) + h * r for c, r in zip(q, node_reaction(system), strict=True)]
     balance = [p - e for p, e in zip(pushed, momenta.leaving, strict=True)]
     constraints = [here(chi) for chi in system.constraints]
-    names = (*(v.name for v in unknowns), *inner, *(m.name for m in system.multipliers))
+    names = (*(name for listed in sought for name in listed), *(m.name for m in system.multipliers))
     laws = [here(law) for law in system.entropy_laws]
     kept = {m.name: fast(m) for m in system.multipliers}
     kept |= constraint_outputs(constraints)
@@ -236,7 +240,7 @@ def step_map(system: DiscreteSystem) -> StepMap:
             *(here(fast(s.at(1))) for s in S),
         ),
         outputs={name: held(e) for name, e in kept.items()},
-        layout=state_layout(system, velocities=[names[i : i + len(q)] for i in range(0, len(q) + len(inner), len(q))]),
+        layout=state_layout(system, velocities=sought),
     )
     stated = conditions(map(here, system.expressions()))  # of entries: the numbers that hold a point are never all zero
     return _guarded(made, [c._replace(terms=tuple(map(held, c.terms))) for c in stated])
@@ -270,18 +274,15 @@ def blocks(names: tuple[str, ...], equations: list[Fast], S: Sequence[Entropy], 
     return (first, Block(rates, tuple(laws)))
 
 
-class Node(Mark):
+class Node(Made):
     """A coordinate at a node of the discrete motion, as printed: x[k-1], x[k], x[k+1]."""
 
-    __slots__ = ("base", "index")
+    __slots__ = _of = ("base", "index")
     base: str
     index: str
 
     def __new__(cls, base: str, index: str) -> Self:
-        return cls._remembering(f"{base}[{index}]", base=base, index=index)
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self.base, self.index)
+        return cls._called(f"{base}[{index}]", base, index)
 
     def _render(self) -> tuple[str, str, str]:
         return indexed(self.base, self.index), f"{pretty_symbol(self.base)}[{self.index}]", self.name
@@ -354,9 +355,7 @@ class DiscreteEquations(Formulas):
         found = []
         for S, *rubs in pairs:
             slopes = gradient(self.system.lagrangian, [S.at(0), S.at(1)])
-            left = [
-                self._at(d, "k", "k+1") * Variation(S.name, k) for d, (_, k) in zip(slopes, ends, strict=True)
-            ]
+            left = [self._at(d, "k", "k+1") * Variation(S.name, k) for d, (_, k) in zip(slopes, ends, strict=True)]
             right = [
                 self._at(f, "k", "k+1") * Variation(q.name, k)
                 for end, k in ends

@@ -134,7 +134,7 @@ def pair_map(system: DiscreteSystem, backward: bool = False) -> StepMap:
         blocks=blocks(names, [*balance, *constraints], S, laws),
         update=tuple(e for group in (q, S) for k in (0, 1) for e in (sought[c.at(k)] for c in group)),
         outputs={m.name: fast(m) for m in system.multipliers},
-        layout=state_layout(system, velocities=[names[: len(q)]]),
+        layout=state_layout(system, velocities=[[step_velocity(c).name for c in q]]),
     )
 
 

@@ -89,20 +89,20 @@ def displaced(
 
     On a line they add up. The frame of a rotation turns between either end and the point.
     """
-    n, rates = len(q), partials(list(position), slots)
+    rates = partials(list(position), slots)
     terms: list[list[Fast]] = [[] for _ in position]
     for (i, j), rate in rates.items():
         terms[i].append(rate * displacements[j])
     moved = [total(row) for row in terms]
     if not groups(q):
         return moved
-    zero = fast(0)
-    shares = [[rates.get((i, j), zero) * d for j, d in enumerate(displacements)] for i in range(len(moved))]
+    pairs, zero = list(enumerate(zip(slots, displacements, strict=True))), fast(0)
+    shares = [{s: rates.get((i, j), zero) * d for j, (s, d) in pairs} for i in range(len(moved))]
     if inner:
         for R in groups(q):
             at = [q.index(d) for d in R.directions]
             x = _in_chart(R, q, position, inner)
-            for i, y in zip(at, _displaced_in_chart(R, x, at, n, shares, position), strict=True):
+            for i, y in zip(at, _displaced_in_chart(R, x, at, inner, shares, position), strict=True):
                 moved[i] = y
         return moved
     fractions = fraction_of_step(q, {c: position[i] for i, c in enumerate(q)})
@@ -110,7 +110,7 @@ def displaced(
         beta, xi = fractions[R.name], _displacement(R)
         first, rest = R.adjoint(beta, [-x for x in xi]), R.adjoint(1 - beta, xi)
         at = [q.index(d) for d in R.directions]
-        ends = [(shares[i][i], shares[i][n + i]) for i in at]
+        ends = [(shares[i][fast(q[i].at(0))], shares[i][fast(q[i].at(1))]) for i in at]
         for k, i in enumerate(at):
             turned = ((first[k][m] * a, rest[k][m] * b) for m, (a, b) in enumerate(ends))
             moved[i] = sum((x + y for x, y in turned), start=fast(0))
@@ -118,8 +118,9 @@ def displaced(
 
 
 def _displaced_in_chart(
-    R: GroupCoordinate, x: list[Fast], at: list[int], n: int, shares: list[list[Fast]], position: Vector
-) -> list[Fast]:
+    R: GroupCoordinate, x: list[Fast], at: list[int], inner: Sequence[Fast], shares: list[dict[Fast, Fast]],
+    position: Vector,
+) -> list[Fast]:  # fmt: skip
     """Ad(tau(-x)) of the displacement of the middle, and dtau(x) of that of x."""
     xi, eta = _displacement(R), R.half(_displacement(R))
     slots = [[fast(d.at(e)) for d in R.directions] for e in (0, 1)]
@@ -130,7 +131,7 @@ def _displaced_in_chart(
         for a, b in zip(R.start_shift(xi, [-y for y in u[0]]), R.end_shift(xi, u[1]), strict=True)
     ]  # fmt: skip
     half = [total(s * c for s, c in zip(gradient(e, xi), change, strict=True)) for e in eta]
-    within = [total([s for j, s in enumerate(shares[i]) if j >= 2 * n]) for i in at]
+    within = [total(shares[i][s] for s in inner) for i in at]
     own = [(weight[1] - weight[0]) * y + z for y, z in zip(half, within, strict=True)]
     middle = [a + b for a, b in zip(R.turned(fast(1) / 2, [-y for y in xi], u[0]), R.carried(eta, half), strict=True)]
     whole = R.turned(fast(1), [-y for y in x], middle)

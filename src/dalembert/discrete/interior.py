@@ -35,7 +35,12 @@ class Interior(NamedTuple):
 
 def interior_slots(coordinates: Sequence[Coordinate], count: int) -> list[Fast]:
     """The symbols of `count` interior positions: all coordinates of the first, then of the second."""
-    return [fast(f"{c.name}.interior.{i + 1}") for i in range(count) for c in coordinates]
+    return [slot for node in range(1, count + 1) for slot in slots_at(node, coordinates)]
+
+
+def slots_at(node: int, coordinates: Sequence[Coordinate]) -> list[Fast]:
+    """The symbols of one interior position, counted from 1."""
+    return [fast(f"{c.name}.interior.{node}") for c in coordinates]
 
 
 def interior_positions(coordinates: Sequence[Coordinate], fractions: Sequence[Any]) -> list[Interior]:

@@ -22,6 +22,7 @@ from ..model.serial import fields, listed, names, parameter, text
 from ..model.space import lines_only
 from ..symbolic import Fast, fast, free_names
 from .equations import carried
+from .interior import interior_slots
 from .system import DiscreteSystem, _all_forces
 
 ROWS = ("variations", "friction_minus", "friction_plus")
@@ -117,7 +118,7 @@ def _check(data: Any) -> None:
 def _check_expressions(data: Any, q: list[str], S: list[str], constants: list[str], interior: int) -> None:
     """Every expression has known symbols, and there are as many of each kind as there should be."""
     n = len(q)
-    inner = [f"{c}.interior.{i + 1}" for c in (*q, *S) for i in range(interior)]
+    inner = [slot.name for slot in interior_slots([*map(Coordinate, q), *map(Entropy, S)], interior)]
     slots = [f"{c}.at({k})" for c in (*q, *S) for k in (0, 1)]
     known = {*slots, *inner, *constants, time.name, step.name}
     if data["system"] is not None:  # its principle may make multipliers part of the discrete Lagrangian

@@ -25,7 +25,7 @@ from ..model.system import System
 from ..symbolic import LONGEST, Fast, Vector, fast, gradient, slow, substitute, substitution, total, vector
 from ..waist.layout import Groups
 from .group_steps import displaced, from_start, places
-from .interior import Interior, interior_positions, interior_slots
+from .interior import Interior, interior_positions, interior_slots, slots_at
 from .maps import Density, Discretisation, check_map
 
 if TYPE_CHECKING:
@@ -347,9 +347,7 @@ def discretise(system: System, map: Discretisation) -> DiscreteSystem:
 
 def _applied(map: Discretisation, density: Density, q: Sequence[Coordinate]) -> Fast:
     """The rule applied to a function, in the slots."""
-    n = len(q)
-    inner = interior_slots(q, len(getattr(map, "interior", ())))
-    own = [vector(inner[i : i + n]) for i in range(0, len(inner), n)]
+    own = [vector(slots_at(i, q)) for i, _ in enumerate(getattr(map, "interior", ()), start=1)]
     q0, q1 = vector([c.at(0) for c in q]), vector([c.at(1) for c in q])
     result = map.discrete_lagrangian(density, q0, q1, fast(time), fast(step), *own)
     try:
@@ -390,7 +388,7 @@ def _discrete_forces(system: System, map: Discretisation, force: Sequence[Any]) 
         moved = displaced(q, position, slots, displacements, between)
         there = substitution({**places(whole, position, velocity, inner), time: instant})
         at = from_start([there(f) for f in force], whole)
-        return total(f * d for f, d in zip(at, moved[: len(q)], strict=True))
+        return total(f * d for f, d in zip(at, moved, strict=False))  # entropies come last
 
     still = dict.fromkeys(displacements, 0)  # otherwise a displacement remains in the branches of kinked forces
     forces = gradient(_applied(map, work, whole), displacements)

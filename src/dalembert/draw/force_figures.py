@@ -23,7 +23,8 @@ KINDS = ("components", "power", "work")
 def _curves(force: AppliedForce, what: str) -> Mapping[str, Any]:
     """The curves of a force by their names."""
     if what == "components":
-        return {f"{force.name} {k if k.startswith('along') else f'on {k}'}": v for k, v in force.components.items()}
+        on = "" if force.kind == "joint" else "on "  # of a joint the components have names, of others coordinates
+        return {f"{force.name} {on}{k}": v for k, v in force.components.items()}
     return {force.name: getattr(force, what)}
 
 
@@ -61,7 +62,9 @@ def reactions(run: Trajectory, axes: Axes, look: Look) -> None:
         raise ModelError(f"plot: {run.system.name!r} has no constraints, and so no reactions.")
     report = force_report(run)
     axes.set_title("reactions")
-    _drawn(axes, report, [name for name in report.forces if name.startswith("reaction")], "components", look)
+    _drawn(
+        axes, report, [name for name, force in report.forces.items() if force.kind == "reaction"], "components", look
+    )
 
 
 def forces(

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 from ..waist.adaptive_flow import Flow
+from ..waist.layout import spans
 from .emitter import Array, Emitter, Handle, Index
 
 CODE, ROW, STEPS, LEFT, RETRIES, SHORT, REJECTED = range(7)
@@ -24,6 +26,12 @@ UNROLLED = 16
 def carry_width(flow: Flow) -> int:
     """Reals of a lane."""
     return 4 * len(flow.state) + OWN
+
+
+def parts(flow: Flow, carry: Any) -> tuple[Any, Any]:
+    """The states of lanes and their own reals, in their carry: (lanes, numbers) -> (lanes, state), (lanes, OWN)."""
+    state, *_, own = spans(*[len(flow.state)] * 4, OWN)
+    return carry[:, state], carry[:, own]
 
 
 class LaneNumbers:

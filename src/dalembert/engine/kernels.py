@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from ..waist.stepmap import STEP, TIME, StepMap, rest_of
 from .emitter import Array, Emitter, Handle, Index
@@ -44,6 +45,12 @@ def carry_width(stepmap: StepMap) -> int:
 def motion_width(stepmap: StepMap) -> int:
     """Reals that the motion of a lane needs: state, rounding errors, earlier solutions, the number of valid ones."""
     return len(stepmap.state) + len(stepmap.summed) + history_size(stepmap) + 1
+
+
+def sought_of(stepmap: StepMap, carry: Any) -> Any:
+    """The solution that a (first) step is expected to have, in the carry of lanes: (lanes, numbers) -> (lanes, sought)."""
+    begin = len(stepmap.state) + len(stepmap.summed)
+    return carry[:, begin : begin + len(stepmap.sought)]
 
 
 def emit_run(e: Emitter, stepmap: StepMap) -> None:

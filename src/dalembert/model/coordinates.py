@@ -7,19 +7,15 @@ taken apart.
 
 from __future__ import annotations
 
-import math
-import re
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Literal, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import sympy
 from sympy import Symbol
-from sympy.core.assumptions import _assume_defined
-from sympy.core.facts import InconsistentAssumptions
 from sympy.printing.pretty.pretty_symbology import pretty_symbol
 
 from ..errors import ModelError, told
-from .marks import Mark, dotted, indexed, over
+from .marks import Made, Mark, dotted, indexed, over, symbols_of
 
 if TYPE_CHECKING:
     from .group_coordinate import GroupCoordinate
@@ -82,7 +78,7 @@ _LATEX = {
 }  # fmt: skip
 
 
-class Direction(Coordinate):
+class Direction(Coordinate, Made):
     """A direction in which a point of a group can move, `R.turn1`: it has a velocity, a momentum and slots, but no value.
 
     factor:  the coordinate with values in the group
@@ -91,15 +87,12 @@ class Direction(Coordinate):
     The velocity is a component in the frame of the group (`R.omega[0]`); positions are held by the numbers of the factor.
     """
 
-    __slots__ = ("factor", "number")
+    __slots__ = _of = ("factor", "number")
     factor: GroupCoordinate
     number: int
 
     def __new__(cls, factor: GroupCoordinate, number: int) -> Self:
-        return cls._remembering(f"{factor.name}.{factor.tag}{number + 1}", factor=factor, number=number)
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return Direction, (self.factor, self.number)
+        return cls._called(f"{factor.name}.{factor.tag}{number + 1}", factor, number)
 
     @property
     def owner(self) -> str:
@@ -117,18 +110,16 @@ class Entropy(Coordinate):
     __slots__ = ()
 
 
-class _Derived(Mark):
+class _Derived(Made):
     """A symbol that belongs to a coordinate; it equals those of equal coordinates."""
 
     __slots__ = ("coordinate",)
+    _of: ClassVar[tuple[str, ...]] = ("coordinate",)
     coordinate: Coordinate
     _suffix = ""
 
     def __new__(cls, coordinate: Coordinate) -> Self:
-        return cls._remembering(f"{coordinate.name}.{cls._suffix}", coordinate=coordinate)
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self.coordinate,)
+        return cls._called(f"{coordinate.name}.{cls._suffix}", coordinate)
 
     def _hashable_content(self) -> tuple[Any, ...]:
         return self.name, self.coordinate
@@ -199,18 +190,15 @@ class QuasiVelocity(Mark):
         return rate
 
 
-class QuasiAcceleration(Mark):
+class QuasiAcceleration(Made):
     """The rate `u.dot` of a quasi-velocity."""
 
-    __slots__ = ("velocity",)
+    __slots__ = _of = ("velocity",)
     velocity: QuasiVelocity
     _place = 3
 
     def __new__(cls, velocity: QuasiVelocity) -> Self:
-        return cls._remembering(f"{velocity.name}.dot", velocity=velocity)
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return QuasiAcceleration, (self.velocity,)
+        return cls._called(f"{velocity.name}.dot", velocity)
 
     def _render(self) -> tuple[str, str, str]:
         base = self.velocity.name
@@ -249,13 +237,11 @@ class Slot(_Derived):
     """A coordinate at the beginning, `x.at(0)`, or at the end, `x.at(1)`, of a step."""
 
     __slots__ = ("end",)
+    _of = ("coordinate", "end")
     end: int
 
     def __new__(cls, coordinate: Coordinate, end: int) -> Self:
-        return cls._remembering(f"{coordinate.name}.at({end})", coordinate=coordinate, end=end)
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return Slot, (self.coordinate, self.end)
+        return cls._called(f"{coordinate.name}.at({end})", coordinate, end)
 
     def _render(self) -> tuple[str, str, str]:
         base = self.coordinate.name
@@ -273,18 +259,15 @@ class StepVelocity(_Derived):
         return rf"V_{{{sympy.latex(Symbol(base))}}}", f"V_{pretty_symbol(base)}", self.name
 
 
-class Multiplier(Mark):
+class Multiplier(Made):
     """A Lagrange multiplier; `multiplier(1)` is the first."""
 
-    __slots__ = ("index",)
+    __slots__ = _of = ("index",)
     index: int
     _place = 4
 
     def __new__(cls, index: int) -> Self:
-        return cls._remembering(f"multiplier.{index}", index=index)
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return Multiplier, (self.index,)
+        return cls._called(f"multiplier.{index}", index)
 
     def _render(self) -> tuple[str, str, str]:
         return rf"\lambda_{{{self.index}}}", pretty_symbol(f"lambda_{self.index}"), f"lambda_{self.index}"
@@ -300,18 +283,15 @@ class Multiplier(Mark):
         return MultiplierRate(self)
 
 
-class MultiplierRate(Mark):
+class MultiplierRate(Made):
     """The rate of a multiplier, `system.multipliers[0].dot`."""
 
-    __slots__ = ("multiplier",)
+    __slots__ = _of = ("multiplier",)
     multiplier: Multiplier
     _place = 4
 
     def __new__(cls, multiplier: Multiplier) -> Self:
-        return cls._remembering(f"{multiplier.name}.dot", multiplier=multiplier)
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return MultiplierRate, (self.multiplier,)
+        return cls._called(f"{multiplier.name}.dot", multiplier)
 
     def _render(self) -> tuple[str, str, str]:
         base = f"lambda_{self.multiplier.index}"
@@ -364,32 +344,8 @@ RESERVED = ("time", "lane")
 """Names of the axes of a dataset."""
 
 
-def _listed(names: str) -> int:
-    """At most how many symbols the ranges in a text make: x:3 is x0, x1, x2."""
-    ends = [int(end[:9]) for end in re.findall(r":\s*(\d+)", names)]
-    return math.prod(max(1, end) for end in ends)
-
-
-MOST = 100_000
-"""Symbols made at once."""
-
-
 def _named(kind: str, names: Any, cls: type[Symbol], assumptions: dict[str, bool]) -> Any:
-    if not isinstance(names, str) or not names.strip():
-        raise ModelError(f'{kind}({told(names)}): give names in one text, separated by spaces: {kind}("x y theta").')
-    unknown = sorted(set(assumptions) - set(_assume_defined))
-    if unknown:
-        raise ModelError(f"{kind}: SymPy knows no assumption {unknown[0]!r}. Use positive=True, for example.")
-    if _listed(names) > MOST:
-        raise ModelError(f"{kind}({told(names)}): this makes more than {MOST} symbols. Make fewer.")
-    try:
-        made = sympy.symbols(names, cls=cls, **assumptions)
-    except InconsistentAssumptions:
-        raise ModelError(f"{kind}: the assumptions {assumptions} contradict each other.") from None
-    except (ValueError, TypeError) as why:
-        raise ModelError(
-            f'{kind}({told(names)}): {why}. Give names separated by spaces: {kind}("x y theta").'
-        ) from None
+    made = symbols_of(kind, names, cls, assumptions)
     for symbol in made if isinstance(made, tuple) else (made,):
         check_name(kind, symbol)
     return made

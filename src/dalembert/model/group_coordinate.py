@@ -28,30 +28,27 @@ from .groups import rows as r
 from .groups.given_points import NOT_A_POINT, distance_in_words
 from .groups.lie_group import Retraction
 from .groups.named import digest
-from .marks import Mark, indexed
+from .marks import Made, indexed
 
 Array = NDArray[Any]
 
 
-class Entry(Mark):
+class Entry(Made):
     """An entry of the matrix of a group coordinate: `R[0, 2]`, called R.entry02.
 
     owner:  the name of the group coordinate
     place:  row and column
     """
 
-    __slots__ = ("owner", "place")
+    __slots__ = _of = ("owner", "place")
     owner: str
     place: tuple[int, int]
 
     def __new__(cls, owner: str, place: tuple[int, int]) -> Self:
-        return cls._remembering(f"{owner}.{cls._called(*place)}", owner=owner, place=place)
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self.owner, self.place)
+        return cls._called(f"{owner}.{cls._word(*place)}", owner, place)
 
     @staticmethod
-    def _called(row: int, column: int) -> str:
+    def _word(row: int, column: int) -> str:
         return f"entry{row}{column}"
 
     def _render(self) -> tuple[str, str, str]:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+import re
 from contextlib import suppress
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import sympy
 from sympy import Symbol
+from sympy.core.assumptions import _assume_defined
+from sympy.core.facts import InconsistentAssumptions
 from sympy.printing.pretty.pretty_symbology import pretty_symbol
 from sympy.printing.pretty.stringpict import prettyForm
 
@@ -52,14 +55,6 @@ class Mark(Symbol):  # type: ignore[misc]  # SymPy has no annotations
         made: Self = super().__new__(cls, name, **{**REAL, **assumptions})
         return made
 
-    @classmethod
-    def _remembering(cls, name: str, assumptions: Mapping[str, bool] = REAL, **known: Any) -> Self:
-        """A symbol with what it was made of; SymPy's cache, which goes by names, is left out."""
-        made: Self = Symbol.__xnew__(cls, name, **{**REAL, **assumptions})
-        for role, value in known.items():
-            setattr(made, role, value)
-        return made
-
     def __call__(self, *arguments: Any) -> Any:
         told = ", ".join(map(str, arguments))
         raise ModelError(
@@ -92,6 +87,55 @@ class Mark(Symbol):  # type: ignore[misc]  # SymPy has no annotations
 
     def _sympystr(self, printer: Any, **_: Any) -> str:
         return self._render()[2]
+
+
+class Made(Mark):
+    """A symbol that remembers what it was made of: a velocity its coordinate, an entry its place."""
+
+    __slots__ = ()
+    _of: ClassVar[tuple[str, ...]]
+    """The names of what it remembers, in the order in which it is made of them."""
+
+    @classmethod
+    def _called(cls, name: str, *known: Any, **assumptions: bool) -> Self:
+        """The symbol of a name; SymPy's cache, which goes by names, is left out."""
+        made: Self = Symbol.__xnew__(cls, name, **{**REAL, **assumptions})
+        for role, value in zip(cls._of, known, strict=True):
+            setattr(made, role, value)
+        return made
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), tuple(getattr(self, role) for role in self._of)
+
+
+def _listed(names: str) -> int:
+    """At most how many symbols the ranges in a text make: x:3 is x0, x1, x2."""
+    ends = [int(end[:9]) for end in re.findall(r":\s*(\d+)", names)]
+    return math.prod(max(1, end) for end in ends)
+
+
+MOST = 100_000
+"""Symbols made at once."""
+
+
+def symbols_of(kind: str, names: Any, cls: type[Symbol], assumptions: dict[str, bool]) -> Any:
+    """The symbol of a name, or a tuple of those of several names in one text."""
+    if not isinstance(names, str) or not names.strip():
+        raise ModelError(f'{kind}({told(names)}): give names in one text, separated by spaces: {kind}("x y theta").')
+    unknown = sorted(set(assumptions) - set(_assume_defined))
+    if unknown:
+        raise ModelError(f"{kind}: SymPy knows no assumption {unknown[0]!r}. Use positive=True, for example.")
+    if _listed(names) > MOST:
+        raise ModelError(f"{kind}({told(names)}): this makes more than {MOST} symbols. Make fewer.")
+    try:
+        made = sympy.symbols(names, cls=cls, **assumptions)
+    except InconsistentAssumptions:
+        raise ModelError(f"{kind}: the assumptions {assumptions} contradict each other.") from None
+    except (ValueError, TypeError) as why:
+        raise ModelError(
+            f'{kind}({told(names)}): {why}. Give names separated by spaces: {kind}("x y theta").'
+        ) from None
+    return made
 
 
 def dotted(name: str, mark: str) -> str:

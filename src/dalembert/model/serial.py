@@ -43,7 +43,9 @@ _FREE: dict[str, Any] = {
 }
 """Symbols that a file names."""
 
-_BELONGING = [cls.__name__ for cls in (symbols.Velocity, symbols.Acceleration, Entry, UnitComponent, symbols.Multiplier)]
+_BELONGING = [
+    cls.__name__ for cls in (symbols.Velocity, symbols.Acceleration, Entry, UnitComponent, symbols.Multiplier)
+]
 """Symbols that belong to the coordinates and constraints of the system: a file may name those that these have."""
 
 _OPERATIONS: dict[str, Any] = {
@@ -349,7 +351,9 @@ def _symbol(known: Mapping[str, sympy.Symbol]) -> Callable[[list[Any]], bool]:
         if len(rest) != 2 or not isinstance(rest[0], str) or not _is_symbol(kind, rest[0], known):
             raise refuse(f"has a {kind} that is no symbol of a system")
         given = rest[1]
-        if not isinstance(given, dict) or not all(k in _assume_defined and isinstance(v, bool) for k, v in given.items()):
+        if not isinstance(given, dict) or not all(
+            k in _assume_defined and isinstance(v, bool) for k, v in given.items()
+        ):
             raise refuse(f"has assumptions about {rest[0]} that are none")
         return True
 

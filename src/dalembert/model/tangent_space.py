@@ -94,8 +94,8 @@ def symplectic_form(coordinates: Sequence[Coordinate], momenta: Array) -> Array:
     dq ^ dp. (..., n) -> (..., 2n, 2n).
     """
     n = len(coordinates)
-    found = np.zeros((*momenta.shape[:-1], 2 * n, 2 * n))
-    found[..., :n, n:], found[..., n:, :n] = np.eye(n), -np.eye(n)
+    plain = np.kron([[0.0, 1.0], [-1.0, 0.0]], np.eye(n))
+    found = np.broadcast_to(plain, (*momenta.shape[:-1], *plain.shape)).copy()
     for (k, i, j), c in frame(coordinates).brackets.items():
         found[..., i, j] += float(c) * momenta[..., k]
     return found

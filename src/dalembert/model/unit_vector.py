@@ -33,7 +33,7 @@ class UnitComponent(Entry):
     __slots__ = ()
 
     @staticmethod
-    def _called(row: int, column: int) -> str:
+    def _word(row: int, column: int) -> str:
         return f"component{row}"
 
     def _render(self) -> tuple[str, str, str]:

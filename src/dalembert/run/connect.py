@@ -24,6 +24,7 @@ from ..model.space import lines_only
 from ..model.system import System
 from ..numbers import finite, positive, whole
 from ..theory.motion import state_maps as maps
+from ..waist.layout import spans
 from .plan import check_method
 from .simulate import simulate
 from .start_units import StartUnits, start_units
@@ -254,12 +255,12 @@ class _Shooting:
 
     def _admissible(self, starts: Array) -> Array:
         """Velocities brought onto the constraints, by steps of least length."""
-        n, found = self._n, starts.copy()
+        (velocity,), found = spans(self._n), starts.copy()
         for _ in range(12 if self.system.constraints else 0):
             values, rows = self._constraints(found)
             step = np.einsum("kna,ka->kn", np.linalg.pinv(rows), values)
-            found[:, :n] -= step
-            if not (np.abs(step) > 1e-15 * np.abs(found[:, :n])).any():
+            found[:, velocity] -= step
+            if not (np.abs(step) > 1e-15 * np.abs(found[:, velocity])).any():
                 break
         return found
 
@@ -271,7 +272,7 @@ class _Shooting:
         rows = rows * self.units.velocities
         largest = np.abs(rows).max(axis=2, keepdims=True, initial=0.0)
         sizes = np.where(largest > 0, largest, 1.0)
-        forms = np.einsum("kan,kn->ka", rows, starts[:, : self._n]) + drift
+        forms = np.einsum("kan,kn->ka", rows, starts[:, spans(self._n)[0]]) + drift
         return forms / sizes[:, :, 0], rows / sizes
 
     def _directions(self, starts: Array) -> Array:

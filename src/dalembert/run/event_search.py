@@ -228,7 +228,7 @@ class Stretches:
         point = self.points(lane, node[None, :], k)
         held = point[:, self.states.moving.stop + len(self.system.entropies) : -1]
         seed = self.plan.seed(self.stepper.stepmap, point[:, self.states.moving], held)
-        carry: Array = self.stepper.carry(node[None, : len(self.stepper.stepmap.state)], seed)[0]
+        carry: Array = self.stepper.carry(self.stepper.stepmap.state_of(node[None]), seed)[0]
         return carry
 
     def anew(self, lane: int, point: Array) -> Array:
@@ -246,9 +246,9 @@ class Stretches:
             return moved[0], 0
         lanes, none = Lanes.begun(moved, self.rows[[lane]]), np.zeros((1, 1, self.stepper.width))
         self.nearby.advance(lanes, none, Extent(t, h, 0, 1, every=2), self.plan.search)
-        moved[0, len(self.stepper.stepmap.state) :] = 0  # the next step has another length: drop earlier solutions
+        kept = self.stepper.carry(self.stepper.stepmap.state_of(moved))  # the next step has another length
         status = int(lanes.status[0, 0])
-        return np.where(status, np.nan, moved[0]), status
+        return np.where(status, np.nan, kept[0]), status
 
 
 class Walk:

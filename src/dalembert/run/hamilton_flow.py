@@ -13,7 +13,7 @@ from ..engine.status import Status
 from ..errors import MethodError
 from ..methods.reference import tolerances
 from ..model.system import System
-from ..theory.forms.hamilton import HamiltonianForm, momentum_rate
+from ..theory.forms.hamilton import HamiltonianForm, MomentumRate
 from ..theory.motion import state_maps as maps
 from ..waist.layout import Groups
 from ..waist.stepmap import StepMap
@@ -105,7 +105,7 @@ class _Motion:
         flow, q = compiled.stepmap, self.system.coordinates
         self.groups = Groups(position=q, momentum=q)
         self.positions, self.velocities = _positions(flow, self.system), flow.columns(self.system.velocities)
-        self.forces = flow.columns(map(momentum_rate, q))
+        self.forces = flow.columns(map(MomentumRate, q))
         self.multipliers = flow.columns(self.system.multipliers)
         self._masses = point_map(maps.inertia_map(form.system))
 

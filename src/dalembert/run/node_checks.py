@@ -17,7 +17,7 @@ from ..model.space import frame, numbers, to_numbers
 from ..model.system import System
 from ..symbolic import free_names, vectorised
 from ..theory.motion import state_maps as maps
-from ..theory.motion.lagrange import applied_forces, linear_motion, mass_matrix, momenta
+from ..theory.motion.lagrange import applied_forces, linear_motion, mass_matrix, momenta, parted
 from ..waist.layout import Groups
 from .finite_records import end_lanes
 from .singular_nodes import is_even
@@ -145,7 +145,7 @@ def _beyond_singular_equations(run: Trajectory, system: System) -> Array:
             here[k] = here[k - 1] if k else 0.0
         beyond[lane, 1:] = differ(here[1:], here[:-1])
         if run.every == 1:
-            v, a = root * run.table("velocity")[lane], root * motion(state[lane], row)[0][:, :n]
+            v, a = root * run.table("velocity")[lane], root * parted(system, motion(state[lane], row)[0].T)[0].T
             beyond[lane, 1:] |= _leaps(v, a, np.diff(run.time))
         beyond[lane, after_changes(run, lane)] = False
     return beyond

@@ -127,7 +127,7 @@ def flow(
     else:
         stepmap, sign = (steps.step_map("flow"), 1) if not backward else steps.backward("flow")
         length *= sign
-        state = here.carry[:, : len(stepmap.state)]
+        state = stepmap.state_of(here.carry)
     held = expected_multipliers(stepper(system, method).stepmap, held_names(system), here.carry)
     expected = seed(system, stepmap, _near(stepmap, here, state), held=held) if stepmap.sought else None
     after, jacobian, codes = state_tangents(system, stepmap, state, here.parameter_rows, length, here.t0, seed=expected)

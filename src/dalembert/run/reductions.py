@@ -207,7 +207,7 @@ class Tally:
 
     def at(self, states: Array, rows: Array, times: Array) -> Array:
         """The quantities at some nodes, of which the state comes first: (nodes, quantities); NaN where they have no value."""
-        found, status = point_map(self.values)(np.column_stack([states[:, : len(self.step.state)], times]), rows)
+        found, status = point_map(self.values)(np.column_stack([self.step.state_of(states), times]), rows)
         found[status != 0] = np.nan
         names = list(self.values.outputs)
         return found[:, [names.index(r.name) for r in self.kept]]
@@ -220,7 +220,7 @@ class Tally:
 
     def went_on(self, cells: Array, nodes: Array, row: Array, times: Array) -> Array:
         """The numbers of a lane after some more nodes; those after its end are not finite."""
-        moving = np.isfinite(nodes[:, : len(self.step.state)]).all(axis=1)
+        moving = np.isfinite(self.step.state_of(nodes)).all(axis=1)
         found, at = cells.copy(), 0
         for r, f in zip(self.kept, self.at(nodes[moving], row, times[moving]).T, strict=True):
             some = cells[at : at + KINDS[r.kind].cells]

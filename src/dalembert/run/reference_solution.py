@@ -149,7 +149,7 @@ class _Lanes:
 
     def _check_end(self, halfway: Array, known: bool) -> Array:
         """Refuse a motion that would take too many steps; returns how far lanes have come."""
-        t = self.carry[:, 4 * len(self.stepper.flow.state) + places.TIME_AT]
+        t = places.parts(self.stepper.flow, self.carry)[1][:, places.TIME_AT]
         gone: Array = t - self.times[0]
         made = self.status[:, places.STEPS]
         with np.errstate(all="ignore"):
@@ -168,8 +168,7 @@ class _Lanes:
         short = self.status[:, places.CODE] == Status.NO_SOLUTION
         if not short.any():
             return
-        n = len(self.stepper.flow.state)
-        y, own = self.carry[:, :n], self.carry[:, 4 * n :]
+        y, own = places.parts(self.stepper.flow, self.carry)
         t, longest = own[:, places.TIME_AT], own[:, places.LONGEST_AT]
         with np.errstate(all="ignore"):
             f, _ = self._rates(t, y)

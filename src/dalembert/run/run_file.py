@@ -194,7 +194,7 @@ def _arrays(file: Source, width: int) -> dict[str, Array]:
     names = {name: "f8" for name in ARRAYS if name in file}
     names.pop("status" if "run.status" in names else "run.status", None)
     axes = {"run.carry": 2, "run.records": 3, "run.watched": 3, "run.reductions": 2}
-    narrow = [name for name in names if name.endswith("status") or name == "run.last_step"]
+    narrow = {"status", "run.status", "run.last_step"}
     need = 8 * sum(math.prod(file.shape(name)) for name in names)
     if need > SMALL and (free := memory.available()) is not None and need > free:
         raise ValueError(f"its arrays take {memory.size(need)} of memory, and {memory.size(free)} are free")

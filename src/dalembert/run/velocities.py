@@ -15,10 +15,11 @@ import numpy as np
 
 from ..discrete.state_layout import velocity_columns
 from ..discrete.system import DiscreteSystem
+from ..engine.kernels import sought_of
 from ..model.system import System
 from ..symbolic import fast
 from ..theory.motion import state_maps as maps
-from ..waist.layout import segments
+from ..waist.layout import segments, spans
 from ..waist.stepmap import StepMap
 from .values import Array, point_map
 
@@ -77,17 +78,16 @@ def near_columns(stepmap: StepMap, system: System) -> list[int]:
 
 def expected_velocities(stepmap: StepMap, system: System | DiscreteSystem, carry: Array) -> Array:
     """The expected velocities of a step, from the carry of lanes: those of the step before, or of the start."""
-    at = len(stepmap.state) + len(stepmap.summed)
-    first = _first_velocities(stepmap, system, stepmap.sought)
-    return np.stack([carry[:, at + j] if j is not None else np.full(len(carry), np.nan) for j in first], axis=1)
+    first, sought = _first_velocities(stepmap, system, stepmap.sought), sought_of(stepmap, carry)
+    return np.stack([sought[:, j] if j is not None else np.full(len(carry), np.nan) for j in first], axis=1)
 
 
 def expected_multipliers(stepmap: StepMap, names: Sequence[str], carry: Array) -> Array | None:
     """Multipliers of these names from the carry of lanes: those of the step before, or of the start; None if not sought."""
     if not names or not set(names) <= set(stepmap.sought):
         return None
-    at = len(stepmap.state) + len(stepmap.summed)
-    return np.stack([carry[:, at + stepmap.sought.index(name)] for name in names], axis=1)
+    found: Array = sought_of(stepmap, carry)[:, [stepmap.sought.index(name) for name in names]]
+    return found
 
 
 def settle_near(run: Trajectory, system: System, expected: Array) -> None:
@@ -184,6 +184,7 @@ class Search:
         self.rows = np.broadcast_to(rows, (len(points), rows.shape[1]))
         block = maps.legendre_block(system, project)
         self.n, self.size = len(system.coordinates), len(block.unknowns)
+        self.moving, self.held = spans(self.n, self.size - self.n)
         self.places = np.array(list(block.partials), dtype=int).reshape(-1, 2).T
         self._compiled, self._groups = (
             point_map(maps.legendre_map(system, project)),
@@ -216,14 +217,16 @@ class Search:
             d = _newton_steps(J, r, size)
             fraction = self._fraction(going, z[going], d, side[going], r, size)
             z[going] += fraction[:, None] * d
-            small = (np.abs(fraction[:, None] * d) <= 1e-16 * np.maximum(np.abs(z[going]), unit))[:, :n].all(axis=1)
+            small = (np.abs(fraction[:, None] * d) <= 1e-16 * np.maximum(np.abs(z[going]), unit))[:, self.moving].all(
+                axis=1
+            )
             stuck = small | (fraction == 0)
             done = (rho <= ENOUGH) | (stuck & ((rho <= CLOSE) | (small & (fraction == 1))))
             found[going[done]] = True
             going = going[~(done | stuck | ~np.isfinite(rho))]
             if not len(going):
                 break
-        return np.where(found[:, None], z[:, :n], np.nan)
+        return np.where(found[:, None], z[:, self.moving], np.nan)
 
     def start(self, v: Array) -> Array:
         """Unknowns to begin at: velocities, and the multipliers that a step of Newton's method finds there.
@@ -233,7 +236,7 @@ class Search:
         z = self.without_multipliers(v)
         if self.size > self.n:
             r, size, J = self.look(np.arange(len(z)), z)
-            z[:, self.n :] = np.nan_to_num(_newton_steps(J, r, size)[:, self.n :])
+            z[:, self.held] = np.nan_to_num(_newton_steps(J, r, size)[:, self.held])
         return z
 
     def without_multipliers(self, v: Array) -> Array:
@@ -310,7 +313,8 @@ def sides(J: Array, n: int) -> Array:
     if J.shape[1] == 1:
         return side
     whole = np.nan_to_num(J, nan=0.0, posinf=0.0, neginf=0.0)
-    whole[:, n:] *= -1
+    _, held = spans(n, J.shape[1] - n)
+    whole[:, held] *= -1
     for _ in range(3):  # congruent matrices have as many negative eigenvalues
         size = np.sqrt(np.abs(whole).max(axis=2))
         size = np.where(size > 0, size, 1.0)

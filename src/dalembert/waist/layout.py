@@ -57,15 +57,17 @@ class Layout:
         return Layout((*self.segments, *segments))
 
 
+def spans(*sizes: int) -> list[slice]:
+    """The places of parts of these sizes that stand one after the other."""
+    return [slice(end - size, end) for size, end in zip(sizes, accumulate(sizes), strict=True)]
+
+
 class Groups:
     """Numbers in groups, each with a name: outputs of a map, and columns of the table that the map gives."""
 
     def __init__(self, **groups: Sequence[Any]):
         self.outputs = {f"{name}.{i}": e for name, group in groups.items() for i, e in enumerate(group)}
-        ends = accumulate(map(len, groups.values()))
-        self._columns = {
-            name: slice(end - len(group), end) for (name, group), end in zip(groups.items(), ends, strict=True)
-        }
+        self._columns = dict(zip(groups, spans(*map(len, groups.values())), strict=True))
 
     def columns(self, name: str) -> slice:
         """The columns of a group."""

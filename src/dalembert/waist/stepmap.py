@@ -134,6 +134,10 @@ class StepMap:
         if unknown:
             raise ValueError(f"{self.name}: the {role} uses {', '.join(sorted(unknown))}, which nothing determines.")
 
+    def state_of(self, table: Any) -> Any:
+        """The state in records or carries, which begin with it: (..., numbers) -> (..., state)."""
+        return table[..., : len(self.state)]
+
     @property
     def unknowns(self) -> tuple[str, ...]:
         """The unknowns of all blocks, in order."""

@@ -25,6 +25,7 @@ from ...rigour.isolation import Found, Problem, Root, isolate, newton, rank_besi
 from ...run.values import Array, Values, exact_values, parameter_values
 from ...symbolic import jacobian, substitute
 from ...theory.small_motions.linearised import linearise, refuse_time
+from ...waist.layout import spans
 from .normal_modes import NormalModes, normal_modes
 from .rest_equations import Rest, inside, rest
 from .stability import Numbers, Stability, stability
@@ -278,9 +279,10 @@ def _nothing(problem: Problem) -> Found:
 def _pushed(r: Rest) -> str:
     k = int(np.flatnonzero(r.excess)[0])
     row, q = r.relations[k], r.system.coordinates
-    if np.abs(row[len(q) :]).any() and not np.abs(row[: len(q)]).any():
+    moving, held = (row[part] for part in spans(len(q), len(r.unknown)))
+    if np.abs(held).any() and not np.abs(moving).any():
         return "there is no equilibrium: the constraints do not allow zero velocity, or contradict each other"
-    along = _direction({q[i]: float(x) for i, x in enumerate(row[: len(q)]) if x})
+    along = _direction({q[i]: float(x) for i, x in enumerate(moving) if x})
     return f"there is no equilibrium: along {along} there is a constant force of {-r.excess[k]:.8g}"
 
 
@@ -292,14 +294,14 @@ def _once(roots: Sequence[Root], top: Array, turns: Array, near: Array) -> list[
     """
     found: list[tuple[Array, Root]] = []
     again: list[tuple[Array, Root]] = []
-    n = len(top)
+    (places,) = spans(len(top))
     for root in roots:
         x = np.where((root.lo <= 0) & (root.hi >= 0), 0.0, root.point)
-        low = (turns > 0) & (np.abs(x[:n] - (top - turns)) <= near)
-        x[:n] += np.where(low, turns, 0.0)
+        low = (turns > 0) & (np.abs(x[places] - (top - turns)) <= near)
+        x[places] += np.where(low, turns, 0.0)
         (again if low.any() else found).append((x, root))
     for x, root in again:
-        if not any((np.abs(x[:n] - other[:n]) <= near).all() for other, _ in found):
+        if not any((np.abs(x[places] - other[places]) <= near).all() for other, _ in found):
             found.append((x, root))
     return found
 
@@ -308,11 +310,11 @@ def _equilibrium(
     r: Rest, sought: Sequence[Coordinate], anchors: Mapping[Coordinate, float], values: dict[str, float],
     point: Array, root: Root,
 ) -> Equilibrium:  # fmt: skip
-    system, n = r.system, len(sought)
-    moved = {**anchors, **dict(zip(sought, point[:n].tolist(), strict=True))}
+    system, (places, held) = r.system, spans(len(sought), len(r.unknown))
+    moved = {**anchors, **dict(zip(sought, point[places].tolist(), strict=True))}
     state: dict[Symbol, float] = {q: moved[q] + 0.0 for q in system.coordinates} | dict.fromkeys(system.velocities, 0.0)
-    forces = tuple(point[n:].tolist()) if r.unknown else (0.0,) * len(system.constraints)
-    turned = Interval(root.lo[:n], root.hi[:n]) + Interval(*_turn(point[:n] - root.point[:n]))
+    forces = tuple(point[held].tolist()) if r.unknown else (0.0,) * len(system.constraints)
+    turned = Interval(root.lo[places], root.hi[places]) + Interval(*_turn(point[places] - root.point[places]))
     enclosure = {q: (float(turned.lo[i]), float(turned.hi[i])) for i, q in enumerate(sought)}
     numbers = {p: values[p.name] for p in system.parameters}
     lin = Numbers(linearise(system, about=state, parameters=numbers))
@@ -363,16 +365,17 @@ def _region(
     problem: Problem, lo: Array, hi: Array, sought: Sequence[Coordinate], width: Array, slopes: Array
 ) -> Region:
     """The region of some connected boxes; `slopes` are Jacobians elsewhere in the box."""
-    n = problem.n
+    places, held = spans(problem.n, problem.m)
     pick = np.unique(np.linspace(0, len(lo) - 1, 8).astype(int))
     middle = (lo[pick] + hi[pick]) / 2
     a, b, _ = problem.whole(middle, middle)
     with np.errstate(invalid="ignore"):
-        start = np.hstack([middle, np.nan_to_num((a + b) / 2)[:, n:]])
+        start = np.hstack([middle, np.nan_to_num((a + b) / 2)[:, held]])
     points = newton(problem, start)
     ends = lo.min(axis=0), hi.max(axis=0)
     with np.errstate(invalid="ignore"):
-        near = ((points[:, :n] >= ends[0] - 0.05 * width) & (points[:, :n] <= ends[1] + 0.05 * width)).all(axis=1)
+        at = points[:, places]
+        near = ((at >= ends[0] - 0.05 * width) & (at <= ends[1] + 0.05 * width)).all(axis=1)
     box = {q: (float(x), float(y)) for q, x, y in zip(sought, *ends, strict=True)}
     small = ((ends[1] - ends[0]) <= 1e-3 * width).all()
     if not near.any():
@@ -386,7 +389,7 @@ def _region(
         reason = "a degenerate equilibrium, or several close together: the equations of rest are singular there"
     else:
         reason = "there is an equilibrium, but it could not be proved to be the only one; raise attempts="
-    return Region(box, dict(zip(sought, x[:n].tolist(), strict=True)), missing, reason)
+    return Region(box, dict(zip(sought, x[places].tolist(), strict=True)), missing, reason)
 
 
 __all__ = ["Equilibria", "Equilibrium", "NormalModes", "Region", "equilibria", "normal_modes"]

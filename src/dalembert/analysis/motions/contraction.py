@@ -174,7 +174,7 @@ def _legendre(run: Trajectory, system: System) -> Array:
     known = [*system.coordinates, *system.velocities, *system.entropies]
     moving = [known.index(v) for v in system.velocities]
     momenta = gradient(system.lagrangian, system.velocities)
-    others = jacobian(momenta, known[len(system.coordinates) :])
+    others = jacobian(momenta, [*system.velocities, *system.entropies])
     rows = [[*slopes(p, system.coordinates), *row] for p, row in zip(momenta, others, strict=True)]
     entries = {f"{i},{j}": e for i, row in enumerate(rows) for j, e in enumerate(row)}
     compiled, n, size = maps.quantity_map(system, entries), len(system.coordinates), len(known)

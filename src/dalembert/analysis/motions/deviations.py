@@ -16,6 +16,7 @@ from ...model.system import System
 from ...run.trajectory import Trajectory
 from ...run.values import Array, point_map
 from ...symbolic import Fast, fast, free_names, magnitude
+from ...waist.layout import spans
 
 ROUNDING = 1e-11
 """Largest relative deviation of an exactly conserved quantity, for any length of run; beyond it the promise is broken."""
@@ -100,8 +101,8 @@ def entropy_size(run: Trajectory, system: System) -> Array:
     return largest
 
 
-def discrete_terms(run: Trajectory, system: DiscreteSystem) -> Array:
-    """The sizes of the terms of momenta and constraints at the records: mean velocities from one to the next."""
+def discrete_terms(run: Trajectory, system: DiscreteSystem) -> tuple[Array, Array]:
+    """The sizes of the terms of momenta, and of constraints, at the records: mean velocities from one to the next."""
     known = run.columns_named([c.name for c in (*system.coordinates, *system.entropies)])
     rates = np.diff(known, axis=1, append=known[:, -1:]) / (run.h * run.every)
     if rates.shape[1] > 1:
@@ -111,7 +112,10 @@ def discrete_terms(run: Trajectory, system: DiscreteSystem) -> Array:
     if held.shape[1] > 1:  # the last node need not have a step
         held[:, -1] = held[:, -2]
     inputs = (np.column_stack([q, v, mu, run.time]) for q, v, mu in zip(known, rates, held, strict=True))
-    return np.stack([compiled(x, row[None, :], h=run.h)[0] for x, row in zip(inputs, run.parameter_rows, strict=True)])
+    rows = zip(inputs, run.parameter_rows, strict=True)
+    table = np.stack([compiled(x, row[None, :], h=run.h)[0] for x, row in rows])
+    momenta, constraints = spans(len(system.coordinates), len(system.constraints))
+    return table[..., momenta], table[..., constraints]
 
 
 def relative(error: Array, size: Array) -> Array:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import sympy
@@ -30,8 +30,11 @@ from ...run.values import Array
 from ...symbolic import Fast, fast, gradient, jacobian, substitute, total
 from ...theory.motion import state_maps as maps
 from ...theory.motion.lagrange import multipliers, reaction
+from ...waist.layout import Groups, spans
 from ...waist.stepmap import pointwise
 from .balances import integrals_between
+
+Kind = Literal["force", "reaction", "joint"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,12 +44,14 @@ class AppliedForce:
     components:  by coordinate the generalised force, of a joint the force along each direction, or the torque
     power:       the work per unit of time; of a joint between two bodies, that on both
     work:        done since the start; what an event does at an instant is not in it
+    kind:        what acts: a force that was stated or a load, the reaction of a constraint, a joint
     """
 
     name: str
     components: Mapping[str, Array]
     power: Array
     work: Array
+    kind: Kind = "force"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -91,7 +96,7 @@ def force_report(
     if assembly is None:
         if joints:
             raise ModelError("forces: joints need the assembly: run.forces(assembly, joints=[...]).")
-        acting = [*_stated(system), *_reactions(system)]
+        acting = _stated(system)
     else:
         if not isinstance(assembly, Assembly):
             raise ModelError(f"forces: got {told(assembly)}. Expected an assembly, from dalembert.bodies.assemble.")
@@ -100,8 +105,9 @@ def force_report(
                 f"forces: the run is of {system.name!r}, and {assembly.name!r} makes another system. Give the "
                 f"assembly whose system was simulated."
             )
-        acting = [*_loads(assembly), *_reactions(system)]
+        acting = _loads(assembly)
     found = {name: _applied(run, name, parts, power) for name, parts, power in acting}
+    found |= {name: _applied(run, name, parts, power, "reaction") for name, parts, power in _reactions(system)}
     if joints:
         assert assembly is not None
         found |= _joints(run, assembly, joints)
@@ -204,15 +210,15 @@ def _along(run: Trajectory, expressions: Mapping[str, Any]) -> dict[str, Array]:
     return found
 
 
-def _applied(run: Trajectory, name: str, parts: Mapping[str, Fast], power: Fast) -> AppliedForce:
+def _applied(run: Trajectory, name: str, parts: Mapping[str, Fast], power: Fast, kind: Kind = "force") -> AppliedForce:
     table = _along(run, {**{f"on {k}": e for k, e in parts.items()}, "power": power})
-    return _made(run, name, {k: table[f"on {k}"] for k in parts}, table["power"])
+    return _made(run, name, {k: table[f"on {k}"] for k in parts}, table["power"], kind)
 
 
-def _made(run: Trajectory, name: str, components: Mapping[str, Array], power: Array) -> AppliedForce:
+def _made(run: Trajectory, name: str, components: Mapping[str, Array], power: Array, kind: Kind) -> AppliedForce:
     shaped = run.by_lane
     parts = {k: shaped(v) for k, v in components.items()}
-    return AppliedForce(name, parts, shaped(power), shaped(_work(run, power)))
+    return AppliedForce(name, parts, shaped(power), shaped(_work(run, power)), kind)
 
 
 def _work(run: Trajectory, power: Array) -> Array:
@@ -229,7 +235,8 @@ def _work(run: Trajectory, power: Array) -> Array:
 def _joints(run: Trajectory, assembly: Assembly, joints: Sequence[Contact | Clamp]) -> dict[str, AppliedForce]:
     """The reactions of the joints at every node, from the balances of force and moment."""
     balances = assembly.newton_euler(joints)
-    solved = _solved(run, balances)[..., len(assembly.coordinates) :]
+    n = len(balances.coordinates)
+    solved = _solved(run, balances)[..., spans(n, len(balances.unknowns) - n)[1]]
     listed = [joints] if isinstance(joints, Contact | Clamp) else list(joints)
     found: dict[str, AppliedForce] = {}
     at = 0
@@ -241,7 +248,7 @@ def _joints(run: Trajectory, assembly: Assembly, joints: Sequence[Contact | Clam
         parts = {word: solved[..., at + i] for i, word in enumerate(rates)}
         speeds = _along(run, rates)
         power = sum((parts[word] * speeds[word] for word in rates), start=np.zeros(solved.shape[:-1]))
-        found[name] = _made(run, name, parts, power)
+        found[name] = _made(run, name, parts, power, "joint")
         at += len(rates)
     return found
 
@@ -274,14 +281,11 @@ def _solved(run: Trajectory, balances: NewtonEuler) -> Array:
             f"forces: {names} is in the balances of {balances.name!r}, but the motion does not depend on it, so the "
             f"run has no number for it. Write the number into the body or the load."
         )
-    entries = {f"m {i} {j}": e for i, row in enumerate(matrix) for j, e in enumerate(row)}
-    entries |= {f"right {i}": e for i, e in enumerate(right)}
-    table = run.at_points(maps.quantity_map(system, entries), run.table("velocity"))
-    count = len(balances.unknowns)
+    groups, count = Groups(matrix=[e for row in matrix for e in row], right=right), len(balances.unknowns)
+    table = run.at_points(maps.quantity_map(system, groups.outputs), run.table("velocity"))
     found = np.full((*table.shape[:2], count), np.nan)
     for place in np.argwhere(np.isfinite(table).all(axis=-1)):
         here = table[tuple(place)]
-        found[tuple(place)] = balances.solved(
-            here[: len(rows) * count].reshape(len(rows), count), here[len(rows) * count :]
-        )
+        m, b = groups.split(here, "matrix", "right")
+        found[tuple(place)] = balances.solved(m.reshape(len(rows), count), b)
     return found

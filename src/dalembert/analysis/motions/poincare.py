@@ -189,7 +189,7 @@ class _Crossings:
         lanes = Lanes.begun(carry, np.ascontiguousarray(self.run.parameter_rows[self.lane[at]]))
         none = np.zeros((len(carry), 1, stepper.width))
         stepper.advance(lanes, none, Extent(0.0, self.run.h, 0, 1, every=2), self.run.search)
-        found = lanes.carry[:, : len(stepper.stepmap.state)]
+        found = stepper.stepmap.state_of(lanes.carry)
         return np.where(lanes.status[:, :1] == 0, found, np.nan)
 
     def _seed(self, at: Array) -> Array | None:

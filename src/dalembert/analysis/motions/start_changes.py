@@ -16,6 +16,7 @@ from ...run.trajectory import Trajectory
 from ...run.values import Array
 from ...theory.constraints.dependent_velocities import dependent_coordinates
 from ...theory.motion import state_maps as maps
+from ...theory.motion.lagrange import parted
 from ...waist.stepmap import TIME, StepMap
 from .differentiated import DerivedMap, Varied
 
@@ -70,7 +71,7 @@ def start_changes(
     changes = {**stated.changes, **carried.changes}
     if more:  # a method that carries multipliers starts with those of the motion
         motion = DerivedMap(system, maps.motion_map(system), parameters)(stated, rows)
-        changes |= dict(zip(more, [*motion.changes.values()][len(q) :], strict=True))
+        changes |= dict(zip(more, parted(system, [*motion.changes.values()])[1], strict=True))
     return StartChanges(Varied(kept, changes), found, known)
 
 

@@ -310,7 +310,7 @@ def _failed_step(run: Trajectory, system: DiscreteSystem, lane: int) -> tuple[Ar
     stepmap, q = step_map(system), (*system.coordinates, *system.entropies)
     places = {role: stepmap.layout.places(role, stepmap.state) for role in ("position", "momentum", "entropy")}
     last = int(run.codes[lane, 1]) - run.begin
-    state, t = run.records[lane, last, : len(stepmap.state)], float(run.time[last])
+    state, t = stepmap.state_of(run.records[lane, last]), float(run.time[last])
     names, residual = stepmap.unknowns, [r for b in stepmap.blocks for r in b.residual]
     terms = [magnitude(fast(r)) for r in residual]
     groups = Groups(residual=residual, slope=[e for row in jacobian(residual, names) for e in row], size=terms)
@@ -322,7 +322,7 @@ def _failed_step(run: Trajectory, system: DiscreteSystem, lane: int) -> tuple[Ar
         values: Array = compiled(np.concatenate([state, x, [t]])[None], row, h=run.h)[0][0]
         return values
 
-    moved = (state - run.records[lane, max(last - 1, 0), : len(state)]) / run.h
+    moved = (state - stepmap.state_of(run.records[lane, max(last - 1, 0)])) / run.h
     guess = seed(system, stepmap, moved[None, places["position"]], names)[0]
     sizes = groups.of(at(guess), "size")
     unit = np.where(np.isfinite(sizes) & (sizes > 0), sizes, 1.0)  # of each equation, in its own units

@@ -44,10 +44,10 @@ def stage_conditions(run: Trajectory) -> Array:
             solved,
         )
     )
-    width, velocity = len(stepmap.state), _velocities(run)
+    states, velocity = stepmap.state_of(run.records), _velocities(run)
     table = np.full((len(run.records), len(run.time) - 1, len(COLUMNS)), np.nan)
     for lane in range(len(run.records)):
-        state, t = run.records[lane, :-1, :width], run.time[:-1]
+        state, t = states[lane, :-1], run.time[:-1]
         worst, begun = np.ones(len(state)), seed(system, stepmap, velocity[lane, :-1], sought)
         for fraction in stepmap.substeps:
             h = fraction * run.h

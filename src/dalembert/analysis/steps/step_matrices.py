@@ -22,7 +22,7 @@ from ...engine.machine import PointMap
 from ...model.coordinates import step
 from ...run.values import Array, point_map
 from ...symbolic import Fast, fast, gradient, jacobian, substitute
-from ...waist.layout import Groups
+from ...waist.layout import Groups, spans
 from ...waist.stepmap import TIME, pointwise
 
 TOLERANCE = 1e-5
@@ -134,10 +134,10 @@ class Steps:
         self._map = self._compiled("regularity", [c.at(k).name for k in (0, 1) for c in whole], entries)
         # With q1 = q0 + h v the difference of two positions has no cancellation.
         moved = {c.at(1): fast(c.at(0)) + fast(step) * fast(step_velocity(c)) for c in whole}
-        own = [fast(s) for s in (*(c.at(0) for c in whole), *map(step_velocity, whole))]
+        at, speed = [fast(c.at(0)) for c in whole], [fast(step_velocity(c)) for c in whole]
+        own = [*at, *speed]
         largest = {s: fast(f"{s.name}.size") for s in own}
-        n = len(whole)
-        size = Sizes(lambda s: largest.get(s, abs(s)), frozenset(own[:n]), frozenset(own[n:]))
+        size = Sizes(lambda s: largest.get(s, abs(s)), frozenset(at), frozenset(speed))
         sizes = {name: size(substitute(e, moved)) for name, e in entries.items()}
         self._size_map = self._compiled("sizes", [s.name for s in (*own, *largest.values())], sizes)
 
@@ -162,9 +162,9 @@ class Steps:
         both = self._groups.of(flat, "forms").reshape(steps, 2, m, n)
         back = self._groups.of(flat, "back").reshape(steps, n + m, n + m)
         slopes = self._groups.of(flat, "slopes").reshape(steps, 2, self.s)
-        M = np.zeros((len(flat), n + m, n + m))
-        M[:, :n, :n], M[:, n:, :n] = K, both[:, 1]
-        M[:, :n, n:] = self.h * both[:, 0].swapaxes(1, 2)
+        M, (place, held) = np.zeros((len(flat), n + m, n + m)), spans(n, m)
+        M[:, place, place], M[:, held, place] = K, both[:, 1]
+        M[:, place, held] = self.h * both[:, 0].swapaxes(1, 2)
         return Parts(K, plain, both, M, back, slopes)
 
 
@@ -217,12 +217,13 @@ def _even(pattern: Array, sizes: Array) -> tuple[Array, Array]:
 
     They remove the units of entries between blocks, too.
     """
-    n, there = sizes.shape[1], pattern.astype(float)
+    there = pattern.astype(float)
     logs = np.log(np.where(pattern, sizes, 1))
     right = np.concatenate([logs.sum(axis=2), logs.sum(axis=1)], axis=1)
     normal = np.block([[np.diag(there.sum(axis=1)), there], [there.T, np.diag(there.sum(axis=0))]])
     found = np.exp(-right @ np.linalg.pinv(normal, hermitian=True))
-    return found[:, :n], found[:, n:]
+    rows, columns = np.split(found, 2, axis=1)
+    return rows, columns
 
 
 def _permutation(pattern: Array, sizes: Array) -> Array | None:
@@ -285,7 +286,8 @@ def margins(parts: Parts, sizes: Parts) -> Array:
 
 
 def _margins(parts: Parts, sizes: Parts) -> Array:
-    n, m = parts.K.shape[1] - parts.slopes.shape[2], parts.forms.shape[2]
+    heat, m = parts.slopes.shape[2], parts.forms.shape[2]
+    momentum, law = spans(parts.K.shape[1] - heat, heat)
     normal = scales(sizes.K)
     r, c, scaled = normal.rows, normal.columns, normal.of
     forms, kinds = (
@@ -304,11 +306,11 @@ def _margins(parts: Parts, sizes: Parts) -> Array:
         [
             conditions(parts.M, sizes.M),
             np.linalg.det(parts.M),
-            1 / conditions(parts.plain[:, :n, :n], sizes.plain[:, :n, :n]),
+            1 / conditions(parts.plain[:, momentum, momentum], sizes.plain[:, momentum, momentum]),
             pairing,
             unforced,
             *ranks,
-            _least(scaled(parts.K)[:, n:, n:]) / _lengths(scaled(sizes.K)),
+            _least(scaled(parts.K)[:, law, law]) / _lengths(scaled(sizes.K)),
             conditions(parts.back, sizes.back),
             np.linalg.det(parts.back),
         ]

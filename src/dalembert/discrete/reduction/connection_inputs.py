@@ -111,9 +111,12 @@ def _check_horizontal(over: Bundle, kappa: Sequence[Fast]) -> None:
                     f"horizontal: {printed(over.read(k))} = 0 is not invariant: the group moves it in the direction of "
                     f"{element}. Horizontal steps must stay horizontal if both ends are moved by one group element."
                 )
-    n, rows = len(over.coordinates), jacobian(kappa, slots)
+    rows = jacobian(kappa, [fast(c.at(1)) for c in over.coordinates])
     across = [
-        [sum((row[n + j] * ends[1][j][i] for j in range(n)), start=fast(0)) for i in range(over.dimension)]
+        [
+            sum((a * moved[i] for a, moved in zip(row, ends[1], strict=True)), start=fast(0))
+            for i in range(over.dimension)
+        ]
         for row in rows
     ]
     if not any(rank(grid) == over.dimension for grid in (balls.values(across, p) for p in at) if grid is not None):

@@ -83,10 +83,9 @@ class NewtonEuler(Shown):
             )
         m = np.array([[number(e, {}) for e in row] for row in matrix], dtype=float)
         right = np.array([-number(r.subs(zero), {}) for r in rows], dtype=float)
-        solution = self.solved(m, right)
-        n = len(self.coordinates)
-        accelerations = dict(zip(self.coordinates, solution[:n].tolist(), strict=True))
-        return Balance(accelerations, tuple(solution[n:].tolist()), self.joints)
+        found = dict(zip(self.unknowns, self.solved(m, right).tolist(), strict=True))
+        accelerations = {q: found.pop(q.ddot) for q in self.coordinates}
+        return Balance(accelerations, tuple(found.values()), self.joints)
 
     def solved(self, m: Any, right: Any) -> Any:
         """The solution u of m u = right at one state, m being the derivatives of the residuals by the unknowns."""
@@ -185,7 +184,8 @@ def _refuse_false(balances: NewtonEuler, assembly: Assembly) -> None:
         grid = values([[*row, b] for row, b in zip(slopes, rest, strict=True)], point)
         if grid is None or rank(grid) == rank([row[:-1] for row in grid]):
             continue
-        given = rank([row[len(q) : -1] for row in grid]) if balances.reactions else 0
+        sought = [k for k, s in enumerate(balances.unknowns) if s in balances.reactions]
+        given = rank([[row[k] for k in sought] for row in grid]) if balances.reactions else 0
         missing = len([r for r in rows if r != 0]) - len(q) - given
         raise ModelError(
             f"{balances.name}: the balances contradict each other. A reaction is missing: there are "

@@ -9,7 +9,8 @@ from sympy import Expr, Rational, exp
 
 from ...errors import ModelError
 from ..checks import expression
-from .fundamental import AMOUNT, ENTROPY, VOLUME, FundamentalRelation
+from .fundamental import FundamentalRelation
+from .state_variables import AMOUNT, ENTROPY, VOLUME
 
 GAS_CONSTANT = 8.314462618
 """R in J/(mol K), CODATA 2018 (exact in the SI: 8.31446261815324)."""

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
-from typing import Any, Self
+from functools import cached_property
+from typing import Any
 
 import sympy
 from sympy import Expr, Symbol
@@ -20,34 +20,10 @@ from ...decide.zero import vanishes_where
 from ...display import Part, Shown
 from ...errors import ModelError, told
 from ..checks import expression
-from ..marks import Mark
 from .consistency import Verdict, maxwell, positive
 from .inversion import evaluator, inverse, monotone_root, one_symbol_per_name
 from .potential_of_force import potential
-
-
-class StateVariable(Mark):
-    """A thermodynamic variable of a body; printed without its family name."""
-
-    __slots__ = ("letter",)
-    letter: str
-
-    def __new__(cls, letter: str, **assumptions: bool) -> Self:
-        return cls._remembering(f"state.{letter}", assumptions, letter=letter)
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return partial(StateVariable, **self._assumptions_orig), (self.letter,)
-
-    def _render(self) -> tuple[str, str, str]:
-        return (self.letter,) * 3
-
-
-ENTROPY = StateVariable("S")
-VOLUME = StateVariable("V", positive=True)
-AMOUNT = StateVariable("N", positive=True)
-ENERGY = StateVariable("U")
-TEMPERATURE = StateVariable("T", positive=True)
-PRESSURE = StateVariable("P")
+from .state_variables import AMOUNT, ENERGY, ENTROPY, PRESSURE, TEMPERATURE, VOLUME, StateVariable
 
 
 @dataclass(frozen=True, repr=False)

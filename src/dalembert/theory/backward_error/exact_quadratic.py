@@ -25,6 +25,7 @@ from ...decide.zero import vanishes
 from ...model.coordinates import step, time
 from ...model.system import System
 from ...symbolic import fast, free_names, gradient, jacobian, slow, substitute
+from ...waist.layout import spans
 
 LARGEST = 4
 """With more degrees of freedom than this no closed form is sought."""
@@ -62,7 +63,8 @@ def quadratic_form(system: System) -> Quadratic | None:
     whole = Matrix(2 * n, 2 * n, [read(e) for row in second for e in row])
     first = Matrix([read(substitute(e, rest)) for e in slopes])
     constant = read(substitute(system.lagrangian, rest))
-    return Quadratic(whole[n:, n:], whole[:n, n:], whole[:n, :n], first[n:, :], first[:n, :], constant)
+    x, u = spans(n, n)
+    return Quadratic(whole[u, u], whole[x, u], whole[x, x], first[u, :], first[x, :], constant)
 
 
 def closed_form(system: System) -> tuple[Expr | None, str]:
@@ -160,12 +162,11 @@ def _entire(j: int, mu: Expr, h: Expr) -> Expr:
 
 def _velocity(s: _Spectrum, start: Any, end: Any, b: Any, h: Expr) -> Any:
     """The velocity at the start of the motion from one position to another in time h."""
-    n = len(start)
-    E = s.integral(0, h)
+    (x, v), E = spans(len(start), len(start)), s.integral(0, h)
     # Without gyroscopic terms the inverse is a function of A, and needs no elimination.
-    across = E[:n, n:] if s.gyroscopic else s.apply(lambda mu: 1 / _entire(1, mu, h))[n:, n:]
+    across = E[x, v] if s.gyroscopic else s.apply(lambda mu: 1 / _entire(1, mu, h))[v, v]
     inverse = _inverse(_fast(across)) if s.gyroscopic else _fast(across)
-    return inverse * (end - _fast(E[:n, :n]) * start - _fast((s.integral(1, h) * b)[:n, :]))
+    return inverse * (end - _fast(E[x, x]) * start - _fast((s.integral(1, h) * b)[x, :]))
 
 
 def _fast(matrix: Matrix) -> Any:
@@ -198,7 +199,7 @@ def _action(system: System, form: Quadratic, s: _Spectrum) -> Expr:
     M, B, a, f = map(_fast, (form.M, form.B.T, form.a, form.f))
     p0, p1 = (M * v + B * x + a for v, x in ((v0, q0), (v1, q1)))
     whole = _fast(s.integral(1, step)) * symengine.DenseMatrix([*q0, *v0]) + _fast(s.integral(2, step) * b)
-    pairs = [(p1, q1, 1), (p0, q0, -1), (a, q1, 1), (a, q0, -1), (f, whole[:n, :], 1)]
+    pairs = [(p1, q1, 1), (p0, q0, -1), (a, q1, 1), (a, q0, -1), (f, whole[spans(n)[0], :], 1)]
     total = sum((sign * x * y for u, w, sign in pairs for x, y in zip(u, w, strict=True)), start=fast(0)) / 2
     total = _trimmed(total + fast(form.c) * fast(step))
     return slow(total, [*(c.at(k) for c in q for k in (0, 1)), *system.parameters, step])

@@ -21,6 +21,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import combinations
 from math import factorial
 from typing import Any
 
@@ -35,6 +36,7 @@ from ...model.coordinates import step, time
 from ...model.heat import mechanical
 from ...model.system import System
 from ...symbolic import Fast, fast, gradient, slow, substitute
+from ...waist.layout import spans
 from ...waist.stepmap import StepMap
 from .series_coefficients import OneStep, clean, lettered, same, with_numbers
 from .step_series import Row, Series, Taylor, expanded, step_series
@@ -179,8 +181,9 @@ def modified_hamiltonian(system: System, method: OneStep, order: int) -> Modifie
     action = _step_action(plain, method, stepmap, base, order + 1)
     series = _hamiltonians(plain, fields, action)
     for j, (f, H) in enumerate(zip(fields, series, strict=True), start=1):
-        slopes, n = gradient(H, stepmap.state), len(system.coordinates)
-        if not all(same(a, b) for a, b in zip(f, [*slopes[n:], *(-s for s in slopes[:n])], strict=True)):
+        by = dict(zip(stepmap.state, gradient(H, stepmap.state), strict=True))
+        rates = [*(by[q.momentum.name] for q in system.coordinates), *(-by[q.name] for q in system.coordinates)]
+        if not all(same(a, b) for a, b in zip(f, rates, strict=True)):
             raise MethodError(_not_hamiltonian(method, f"f_{j} is not J^-1 grad H_{j} with the H_{j} of its action"))
     equation = ModifiedEquation(system, repr(method), order, stepmap.state, with_numbers(fields, numbers))
     return ModifiedHamiltonian(equation, with_numbers([series], numbers)[0])
@@ -189,10 +192,11 @@ def modified_hamiltonian(system: System, method: OneStep, order: int) -> Modifie
 def asymmetry(equation: ModifiedEquation) -> int | None:
     """The first j for which J f_j' is not symmetric, by value: there the modified equation is not Hamiltonian."""
     n = len(equation.names) // 2
+    position, momentum = spans(n, n)
     for j, f in enumerate(equation.fields, start=1):
-        form = [*(-e for e in f[n:]), *f[:n]]  # dH_j, if there is an H_j
+        form = [*(-e for e in f[momentum]), *f[position]]  # dH_j, if there is an H_j
         slopes = [gradient(e, equation.names) for e in form]
-        pairs = [(a, b) for a in range(2 * n) for b in range(a)]
+        pairs = combinations(range(len(slopes)), 2)
         if not all(same(slopes[a][b], slopes[b][a]) for a, b in pairs):
             return j
     return None
@@ -286,8 +290,8 @@ def _substep_action(system: System, method: Any, series: list[Row], unknowns: di
 
 def _hamiltonians(system: System, fields: list[Row], action: Row) -> Row:
     """H_1, H_2, ...: the action solved for l_j = p.f_j - H_j, order by order."""
-    names = [s.name for s in (*system.coordinates, *(q.momentum for q in system.coordinates))]
-    p, n = [fast(name) for name in names[len(system.coordinates) :]], len(system.coordinates)
+    q, p = system.coordinates, [c.momentum for c in system.coordinates]
+    names, (position, _) = [s.name for s in (*q, *p)], spans(len(q), len(p))
     powers: dict[tuple[int, int], Fast] = {}  # (k, j): the coefficient of h^(j-1) in (hD)^k l
     series: Row = []
     for j, f in enumerate(fields, start=1):
@@ -297,7 +301,7 @@ def _hamiltonians(system: System, fields: list[Row], action: Row) -> Row:
             powers[k, j] = expanded(sum(terms, start=fast(0)))
             parts.append(-powers[k, j] / factorial(k + 1))
         powers[0, j] = clean(parts)
-        series.append(clean([*(a * b for a, b in zip(p, f[:n], strict=True)), -powers[0, j]]))
+        series.append(clean([*(fast(a) * b for a, b in zip(p, f[position], strict=True)), -powers[0, j]]))
     return series
 
 

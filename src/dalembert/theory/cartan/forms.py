@@ -13,6 +13,7 @@ from sympy import Expr
 from ...decide.zero import vanishes
 from ...display import Part, Shown
 from ...errors import ModelError, told
+from ...model.coordinates import Velocity
 from ..algebra import Allowance
 from ..constraints.integrability import potential
 from .fields import Basis, VectorField, function_of, same_basis, short
@@ -135,12 +136,12 @@ class Form(Shown):
 
     def pulled_back(self, section: Mapping[Any, Any]) -> Form:
         """The form on (x, t) that it becomes on a section v = v(x, t): {x.dot: expression, ...} for every velocity."""
-        n = len(self.basis) // 2
-        kept = (*self.basis[:n], self.basis[-1])
-        if set(section) != set(self.basis[n:-1]):
+        velocities = [s for s in self.basis if isinstance(s, Velocity)]
+        kept = tuple(s for s in self.basis if s not in velocities)
+        if set(section) != set(velocities):
             raise ModelError(
                 f"pulled_back: got {told(dict(section))}. Expected an expression for each of "
-                f"{', '.join(map(str, self.basis[n:-1]))}."
+                f"{', '.join(map(str, velocities))}."
             )
         into = {v: function_of(kept, e, f"section {v}") for v, e in section.items()}
         rows = [[into.get(z, z).diff(k) for k in kept] for z in self.basis]

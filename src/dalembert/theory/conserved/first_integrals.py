@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import combinations
+from itertools import combinations, count
 from typing import overload
 
 import sympy
@@ -39,6 +39,7 @@ class FirstIntegrals(Shown):
     independent:    how many of the integrals are functionally independent (at a fixed time, on the constraints)
     remarks:        what the Jacobi integral means
     searched:       the spaces of functions that were searched
+    ended:          what ended the search early: its budget, or an interruption; None if it was completed
     """
 
     system: System
@@ -46,6 +47,7 @@ class FirstIntegrals(Shown):
     not_conserved: tuple[Integral, ...]
     remarks: tuple[str, ...]
     searched: tuple[str, ...]
+    ended: BudgetSpentError | KeyboardInterrupt | None = None
 
     @cached_property
     def independent(self) -> int:
@@ -91,10 +93,12 @@ def first_integrals(system: System, degree: int = 2, budget: Budget | None = Non
     every: list[Integral] = []
     remarks: list[str] = []
     searched: list[str] = []
+    ended: BudgetSpentError | KeyboardInterrupt | None = None
     try:
         _collect(system, degree, budget, every, remarks, searched)
-    except (BudgetSpentError, KeyboardInterrupt) as ended:
-        why = "interrupted" if isinstance(ended, KeyboardInterrupt) else str(ended) or "the time is up"
+    except (BudgetSpentError, KeyboardInterrupt) as error:
+        ended = error
+        why = "interrupted" if isinstance(error, KeyboardInterrupt) else str(error) or "the time is up"
         remarks.append(f"the search ended early ({why}): what was found until then is listed")
     every = [read_with(i, system.typed) for i in every]
     return FirstIntegrals(
@@ -103,6 +107,7 @@ def first_integrals(system: System, degree: int = 2, budget: Budget | None = Non
         not_conserved=tuple(i for i in every if not i.conserved),
         remarks=tuple(remarks),
         searched=tuple(searched),
+        ended=ended,
     )
 
 
@@ -204,7 +209,7 @@ def _content(moves: Sequence[Expr]) -> Expr:
 
 
 def _numbered(kind: str, taken: Sequence[str]) -> str:
-    return f"{kind}, no. {sum(name.startswith(f'{kind}, no. ') for name in taken) + 1}"
+    return next(name for k in count(1) if (name := f"{kind}, no. {k}") not in taken)
 
 
 def _symmetry(move: Mapping[Coordinate, Expr]) -> str | None:

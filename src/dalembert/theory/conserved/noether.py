@@ -95,12 +95,11 @@ def noether(
             )
             F = both
     at = shell(system)
-    asked += [
-        (_idle_text(c.expression), _idle(at, w, xi, shift))
-        for c, w in zip(system.constraints, system.variations, strict=True)
-    ]
+    forms = zip(system.constraints, system.variations, strict=True)
+    idle = [(_idle_text(c.expression), _idle(at, w, xi, shift)) for c, w in forms]
+    asked += idle
     charge = _charge(system, xi, shift, F or sympy.S.Zero)
-    holds = F is not None and all(ok for what, ok in asked if what.startswith("reactions"))
+    holds = F is not None and all(ok for _, ok in idle)
     conserved = holds or bool(at.conserved(charge))
     reason = _reason(asked, holds, conserved, F)
     found = NoetherCharge("Noether charge", charge, conserved, reason, xi, shift, F, tuple(asked))

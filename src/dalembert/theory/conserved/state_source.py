@@ -13,7 +13,7 @@ from ...model.coordinates import time
 from ...model.scales import system_scales
 from ...model.system import System
 from ...symbolic import Fast, fast, jacobian, vectorised
-from ...waist.layout import Groups
+from ...waist.layout import Groups, spans
 from ..motion.lagrange import linear_motion, parted
 
 Array = Any
@@ -212,8 +212,9 @@ class StateSource:
         """
         import numpy as np
 
-        n, size = self._n, np.ones(self._size[0])
-        size[:n] = self.groups.of(self._unit, "position")
+        size = np.ones(self._size[0])
+        q, m = spans(self._n, len(size) - self._n)
+        size[q] = self.groups.of(self._unit, "position")
         row, column = np.tile(size, (len(matrix), 1)), np.tile(size, (len(matrix), 1))
 
         def largest(part: Array, axes: Any) -> Array:
@@ -221,10 +222,10 @@ class StateSource:
             return np.where(found > 0, found, 1)
 
         scaled = matrix * row[:, :, None] * column[:, None, :]
-        row[:, :n] /= largest(scaled[:, :n, :n], (1, 2))[:, None]
-        row[:, n:] /= largest(scaled[:, n:, :], 2)
+        row[:, q] /= largest(scaled[:, q, q], (1, 2))[:, None]
+        row[:, m] /= largest(scaled[:, m, :], 2)
         scaled = matrix * row[:, :, None] * column[:, None, :]
-        column[:, n:] /= largest(scaled[:, :, n:], 1)
+        column[:, m] /= largest(scaled[:, :, m], 1)
         return matrix * row[:, :, None] * column[:, None, :], row, column
 
     def _projected(self, rows: Array, level: tuple[int, Any, Any], part: slice) -> Array:

@@ -110,7 +110,7 @@ class _Analysis:
         rows = tuple((*c.coefficients, c.drift) if timed else c.coefficients for c in equations)
         points = points_of(given)
         kept, dependent = _independent(rows, points)
-        rank = highest_rank([r[: len(given.coordinates)] for r in rows], points)
+        rank = highest_rank([c.coefficients for c in equations], points)
         if rank < len(kept):
             raise ModelError(_contradiction(given, rows, points))
         holonomic = sum(1 for k in kept if equations[k].is_holonomic)
@@ -130,8 +130,7 @@ def _independent(rows: Sequence[Sequence[Expr]], points: Sequence[Point]) -> tup
 
 def _contradiction(given: Given, rows: Sequence[Sequence[Expr]], points: Sequence[Point]) -> str:
     """Coefficients dependent, drifts not: name the constraint that no velocity satisfies."""
-    n = len(given.coordinates)
-    alone = _independent([r[:n] for r in rows], points)[1]
+    alone = _independent([given.equation(k).coefficients for k in given.linear], points)[1]
     whole = _independent(rows, points)[1]
     culprit = next(k for k in alone if k not in whole)
     listed = [str(given.equation(given.linear[k]).expression) + " = 0" for k in (*alone[culprit], culprit)]

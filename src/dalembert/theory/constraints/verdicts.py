@@ -289,8 +289,8 @@ class Branched(Shown):
 
 
 def _rank_drops(c: Classification) -> tuple[RankDrop, ...]:
-    n, base = len(c.coordinates), c._points[0]
-    forms = [form[:n] for form in c.forms]
+    base = c._points[0]
+    forms = [tuple(a for x, a in zip(c.variables, form, strict=True) if x in c.coordinates) for form in c.forms]
     functions = [fast(r.expression) for r in c.constraints if r.kind == "holonomic"]
     general, usual = highest_rank(forms, c._points), _largest(values(forms, base))
     entering = {s for e in (*(e for form in forms for e in form), *functions) for s in e.free_symbols}

@@ -210,7 +210,7 @@ class HamiltonianForm(Shown):
         assert self.velocities is not None  # these equal dH/dp, and are shorter
         first = [Eq(c.dot, self.velocities[c], evaluate=False) for c in q]
         rate = [tidy(-H.diff(c)) + self.forces[c] for c in q]
-        return (*first, *(Eq(momentum_rate(c), r, evaluate=False) for c, r in zip(q, rate, strict=True)))
+        return (*first, *(Eq(MomentumRate(c), r, evaluate=False) for c, r in zip(q, rate, strict=True)))
 
     @cached_property
     def constraints(self) -> tuple[Eq, ...]:
@@ -304,11 +304,6 @@ class HamiltonianForm(Shown):
         return [*parts, "H is not conserved."]
 
 
-def momentum_rate(coordinate: Coordinate) -> MomentumRate:
-    """The symbol of the rate of a momentum."""
-    return MomentumRate(coordinate)
-
-
 def flow_map(form: HamiltonianForm) -> StepMap:
     """(q, p, t) -> rates of q, rates of p, multipliers.
 
@@ -327,7 +322,7 @@ def flow_map(form: HamiltonianForm) -> StepMap:
         rates = [f - d for f, d in zip(pushes, gradient(H, q), strict=True)]
         blocks = _multiplier_block(form, places, rates) if reactions else []
     outputs = {c.dot.name: e for c, e in zip(q, places, strict=True)}
-    outputs |= {momentum_rate(c).name: e for c, e in zip(q, rates, strict=True)}
+    outputs |= {MomentumRate(c).name: e for c, e in zip(q, rates, strict=True)}
     outputs |= {name: fast(name) for name in reactions}
     inputs = [*(c.name for c in q), *(p.name for p in form.momenta), time.name]
     if form.hamiltonian is None:

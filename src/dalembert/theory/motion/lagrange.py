@@ -22,6 +22,7 @@ from ...model.space import frame, position_symbols
 from ...model.system import System
 from ...symbolic import Fast, fast, gradient, jacobian, slow, substitute, total
 from ...symbolic import expanded as multiplied_out
+from ...waist.layout import spans
 from ..algebra import factored, linear_solution
 from .frames import hamel_residual
 
@@ -118,8 +119,8 @@ def unknowns(system: System) -> tuple[sympy.Symbol, ...]:
 
 def parted(system: System, found: Any) -> tuple[Any, Any]:
     """Values in the order of `unknowns` as accelerations and multipliers; of an array along its first axis."""
-    n = len(system.coordinates)
-    return found[:n], found[n:]
+    acceleration, held = spans(len(system.coordinates), len(multipliers(system)))
+    return found[acceleration], found[held]
 
 
 @dataclass(frozen=True)

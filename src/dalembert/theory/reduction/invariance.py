@@ -31,11 +31,12 @@ Rows = Sequence[Sequence[Any]]
 
 @dataclass(frozen=True)
 class Term:
-    """A part of a system, and whether it is invariant."""
+    """A part of a system, and whether it is invariant; a function is so term by term."""
 
     name: str
     expression: Expr
     holds: bool
+    is_function: bool = False
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -67,13 +68,13 @@ def invariance(system: System, symmetry: Symmetry, role: str = "reduce") -> Inva
     moved = Moved(system, symmetry)
     whole = [("lagrangian", system.lagrangian)]
     split = [("kinetic energy", system.kinetic), ("potential", system.potential)]
-    terms = [Term(name, e, moved.keeps(e)) for name, e in whole]
+    terms = [Term(name, e, moved.keeps(e), True) for name, e in whole]
     if not terms[0].holds and system.kinetic is not None and system.potential is not None:
-        terms = [Term(name, e, moved.keeps(e)) for name, e in split if e is not None]
+        terms = [Term(name, e, moved.keeps(e), True) for name, e in split if e is not None]
     if any(f != 0 for f in system.forces):
         terms += [Term(f"force on {q}", f, ok) for q, f, ok in moved.kept_forces(system.forces)]
     if system.dissipation != 0:
-        terms.append(Term("dissipation", system.dissipation, moved.keeps(system.dissipation)))
+        terms.append(Term("dissipation", system.dissipation, moved.keeps(system.dissipation), True))
     terms += [Term("constraint", c.expression, moved.keeps(c.expression)) for c in system.holonomic]
     kinematic = [[*c.coefficients, c.drift] for c in system.kinematic]
     if kinematic:
@@ -199,7 +200,7 @@ class Moved:
 
 def _changed(found: Invariance, term: Term) -> str:
     """Which summands of a function change, where others do not."""
-    if term.name.startswith(("force", "constraint", "variation")):
+    if not term.is_function:
         return ""
     moved, parts = Moved(found.system, found.symmetry), list(summands(fast(term.expression)))
     changed = [readable(e, found.system) for e in parts if not moved.keeps(e)]

@@ -118,10 +118,12 @@ def symmetries(system: System) -> FoundSymmetries:
         raise ModelError(f"symmetries: {system.name!r} has a constraint that is not linear in the velocities.")
     names = _names(system)
     flows = [flow for c in _combinations(system) if (flow := _flow(c, next(names))) is not None]
-    found = [_verified(system, _title(c), action, [s]) for c, action, s in flows]
-    single = [f for f in found if f is not None] + list(_turned(system, names))
+    verified = [(c, _verified(system, _title(c), action, [s])) for c, action, s in flows]
+    turned = list(_turned(system, names))
+    single = [*(f for _, f in verified if f is not None), *turned]
     whole = _together(system, [f.symmetry for f in single]) if len(single) > 1 else None
-    boosted = [b for f in single if (b := _boost(system, f, next(names))) is not None]
+    moved = [*((f, _along(c)) for c, f in verified if f is not None), *((f, f.name) for f in turned)]
+    boosted = [b for f, along in moved if (b := _boost(system, f, along, next(names))) is not None]
     return FoundSymmetries(system, (*single, *boosted, *([whole] if whole else [])))
 
 
@@ -269,7 +271,13 @@ def _together(system: System, found: Sequence[Symmetry]) -> FoundSymmetry | None
     return _verified(system, "all together", composed(ordered), [g for s in ordered for g in s.elements])
 
 
-def _boost(system: System, found: FoundSymmetry, s: Parameter) -> FoundSymmetry | None:
+def _along(c: Combination) -> str:
+    """What a translation moves; of other combinations their title."""
+    places = [place for kind, place in c if kind == "translation"]
+    return ", ".join(str(q) for (q,) in places) if len(places) == len(c) else _title(c)
+
+
+def _boost(system: System, found: FoundSymmetry, along: str, s: Parameter) -> FoundSymmetry | None:
     """The Galilei boost along a translation, if the Lagrangian changes by a total derivative."""
     X = found.symmetry.generators[0]
     if any(not e.is_number for e in X.values()) or groups(system.coordinates):
@@ -278,5 +286,4 @@ def _boost(system: System, found: FoundSymmetry, s: Parameter) -> FoundSymmetry 
     if charge.gauge is None or not charge.conserved:
         return None
     boost = Symmetry({q: q + s * time * e for q, e in X.items()}, [s])
-    name = f"boost along {found.name.removeprefix('translation of ')}"
-    return FoundSymmetry(name, boost, invariance(system, boost, "symmetries"), charge)
+    return FoundSymmetry(f"boost along {along}", boost, invariance(system, boost, "symmetries"), charge)

@@ -8,6 +8,7 @@ import sympy
 
 from ...decide.zero import vanishes
 from ...errors import MethodError, ModelError
+from ...waist.layout import spans
 from .extremal_quadrature import by_exchange, by_quadrature, turning, turning_back
 from .extremals import Extremal, divergent, expressions
 from .functionals import Array, Functional
@@ -73,12 +74,30 @@ def _singular_end(f: Functional, a: list[float], b: list[float], constants: list
         return not all(np.isfinite(compiled(*map(np.float64, (*p, *slopes)), *constants)).all() for p in (a, b))
 
 
+def _between(rate: Any, miss: Any, x: Array, guess: Array, nodes: int) -> Any:
+    """The solution of a boundary value problem."""
+    import numpy as np
+    from scipy.integrate import solve_bvp
+
+    for tolerance in (1e-10, 1e-8):  # the first may be below the rounding error
+        try:
+            with np.errstate(all="ignore"):
+                found = solve_bvp(rate, miss, x, guess, tol=tolerance, max_nodes=20 * nodes)
+        except (np.linalg.LinAlgError, ValueError):
+            continue
+        if found.success:
+            return found
+    raise MethodError(
+        "extremal: Euler's equation was not solved between these points: the curve may be singular at an end, or the "
+        "first guess too far away. Give guess={y: expression}, or use by='direct'."
+    )
+
+
 def _by_collocation(
     f: Functional, a: list[float], b: list[float], constants: list[float], first: Any, nodes: int
 ) -> Extremal:
     """Euler's equation, solved for the second derivatives, as a boundary value problem."""
     import numpy as np
-    from scipy.integrate import solve_bvp
 
     n = len(f.unknowns)
     push = [
@@ -89,39 +108,28 @@ def _by_collocation(
     x = np.linspace(0, 1, 41)
     width, guess = b[0] - a[0], first(a[0] + (b[0] - a[0]) * x)
     # The solver's tolerance is for functions of size one: x from 0 to 1, each unknown in units of its largest value.
-    heights = np.abs([*guess[:n].T, a[1:], b[1:]]).max(axis=0)
-    unit = np.where(heights > 0, heights, np.maximum(np.abs(guess[n:]).max(axis=1) * width, 0.0))
+    value, slope = spans(n, n)
+    heights = np.abs([*guess[value].T, a[1:], b[1:]]).max(axis=0)
+    unit = np.where(heights > 0, heights, np.maximum(np.abs(guess[slope]).max(axis=1) * width, 0.0))
     unit = np.where(unit > 0, unit, 1.0)[:, None]
     scale = np.concatenate([unit, unit / width])
 
     def rate(s: Array, state: Array) -> Array:
         whole = state * scale
         table = np.array([np.broadcast_to(e, s.shape) for e in compiled(a[0] + width * s, *whole, *constants)])
-        bend = np.linalg.solve(np.moveaxis(table[n:].reshape(n, n, -1), -1, 0), table[:n].T[..., None])[..., 0].T
-        return np.concatenate([state[n:], bend * width**2 / unit])
+        right, matrix = (table[part] for part in spans(n, n * n))
+        bend = np.linalg.solve(np.moveaxis(matrix.reshape(n, n, -1), -1, 0), right.T[..., None])[..., 0].T
+        return np.concatenate([state[slope], bend * width**2 / unit])
 
     def miss(left: Array, right: Array) -> Array:
-        return np.concatenate([left[:n] - a[1:] / unit[:, 0], right[:n] - b[1:] / unit[:, 0]])
+        return np.concatenate([left[value] - a[1:] / unit[:, 0], right[value] - b[1:] / unit[:, 0]])
 
-    found = None
-    for tolerance in (1e-10, 1e-8):  # the first may be below the rounding error
-        try:
-            with np.errstate(all="ignore"):
-                found = solve_bvp(rate, miss, x, guess / scale, tol=tolerance, max_nodes=20 * nodes)
-        except (np.linalg.LinAlgError, ValueError):
-            found = None
-        if found is not None and found.success:
-            break
-    if found is None or not found.success:
-        raise MethodError(
-            "extremal: Euler's equation was not solved between these points: the curve may be singular at an end, or the "
-            "first guess too far away. Give guess={y: expression}, or use by='direct'."
-        )
+    found = _between(rate, miss, x, guess / scale, nodes)
     s = np.unique(np.append(found.x, np.linspace(0, 1, nodes + 1)))
     s = s[np.append(True, np.diff(s) > 1e-6 / nodes)]  # merges points that differ by rounding
     s[-1] = 1.0
     table = found.sol(s) * np.concatenate([unit, unit])
-    y, dy = (dict(zip(f.unknowns, part, strict=True)) for part in (table[:n], table[n:]))
+    y, dy = (dict(zip(f.unknowns, part, strict=True)) for part in (table[value], table[slope]))
 
     def density(p: Array) -> Array:
         return width * f.compiled(f.integrand)(a[0] + width * p, *(found.sol(p) * scale), *constants)[0]

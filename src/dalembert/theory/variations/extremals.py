@@ -192,12 +192,13 @@ def _integral(
     """The integral of f dx/ds over s; the ends are not quadrature points."""
     import numpy as np
 
-    n, integrand = len(f.unknowns), f.compiled(f.integrand)
+    integrand = f.compiled(f.integrand)
 
     def density(s: Array) -> Array:
         value, rate = curve(s)
         more = np.array([np.broadcast_to(e, s.shape) for e in added(value[0])])
-        point = (value[0], *(value[1:] + more[:n]), *(rate[1:] / rate[0] + more[n:]))
+        change, slope = np.split(more, 2)
+        point = (value[0], *(value[1:] + change), *(rate[1:] / rate[0] + slope))
         return np.abs(rate[0]) * integrand(*point, *constants)[0]
 
     try:

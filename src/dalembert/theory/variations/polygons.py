@@ -34,7 +34,7 @@ def stationary_polygon(
 
     polygon = Polygon(f, corners(a[0], b[0], nodes), constants)
     with np.errstate(all="ignore"):
-        y = first(polygon.x)[: len(f.unknowns)].T.copy()
+        y = np.split(first(polygon.x), 2)[0].T.copy()  # values, then slopes
         y[0], y[-1] = a[1:], b[1:]
         if not np.isfinite(polygon.value(y)):
             raise MethodError("extremal: the functional has no value on the first guess. Give guess={y: expression}.")

@@ -134,7 +134,7 @@ def _constraint_rows(run: Trajectory, system: System) -> list[Row]:
 
 def _discrete_rows(run: Trajectory, system: DiscreteSystem) -> list[Row]:
     """Discrete Noether: L_d invariant under shifts of x conserves the momentum of x; and the discrete constraints."""
-    rows, sizes = [], discrete_terms(run, system)
+    rows, (momenta, residuals) = [], discrete_terms(run, system)
     held = carried(system)
     forms = [w for m, w in zip(system.multipliers, system.variations, strict=True) if m not in held]
     for i, q in enumerate(system.coordinates):
@@ -142,11 +142,11 @@ def _discrete_rows(run: Trajectory, system: DiscreteSystem) -> list[Row]:
         acting = [system.force_minus[i], system.force_plus[i], *(w[i] for w in forms)]
         if vanishes(shift.expand()) and all(vanishes(f) for f in acting):
             p, name = run[q.momentum], f"momentum of {q}"
-            size = np.asarray(sizes[..., i])
+            size = np.asarray(momenta[..., i])
             rows.append(measured(run, name, "conserved", f"{q} is cyclic", "exact", p, (size, 0 * size)))
     steps = run.step_residuals
     for a, c in enumerate(system.constraints):
         assert steps is not None
-        size = sizes[..., len(system.coordinates) + a]
-        rows.append(vanishing(run, f"{system.read(c)} = 0", "discrete constraint", "exact", steps[..., a], size))
+        size, name = residuals[..., a], f"{system.read(c)} = 0"
+        rows.append(vanishing(run, name, "discrete constraint", "exact", steps[..., a], size))
     return rows

@@ -42,10 +42,9 @@ def found_integrals(system: System, seconds: float) -> Found:
         return _read_off(system, ended)
     except DalembertError as error:
         return _read_off(system, f"First integrals were not searched for: {error}")
-    if any("(interrupted)" in r for r in found.remarks):
+    if isinstance(found.ended, KeyboardInterrupt):
         raise KeyboardInterrupt  # an incomplete search is not cached
-    early = any(r.startswith("the search ended early") for r in found.remarks)
-    return Found((*found.integrals, *found.not_conserved), ended if early else "")
+    return Found((*found.integrals, *found.not_conserved), ended if found.ended else "")
 
 
 def _read_off(system: System, remark: str) -> Found:

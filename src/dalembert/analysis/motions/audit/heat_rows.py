@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+from sympy import Expr
 
 from ....model.system import System
 from ....run.trajectory import Trajectory
@@ -64,16 +65,17 @@ def _production_rows(run: Trajectory, system: System, known: Balance) -> list[Ro
 
 def _hypotheses(run: Trajectory, system: System) -> list[Row]:
     """Temperatures, the power of friction and conductances at the nodes; rounding is measured by their size."""
-    assumed = {f"temperature of {S}": T for S, T in zip(system.entropies, system.temperatures, strict=True)}
+    temperatures = zip(system.entropies, system.temperatures, strict=True)
     heats = zip(system.entropies, friction_heat(system), strict=True)
-    assumed |= {f"power of friction that warms {S}": P for S, P in heats if P != 0}
-    assumed |= {f"conductance of {c.body}, {c.to}": c.conductance for c in system.conduction}
+    assumed: list[tuple[str, Expr, bool]] = [(f"temperature of {S}", T, True) for S, T in temperatures]
+    assumed += [(f"power of friction that warms {S}", P, False) for S, P in heats if P != 0]
+    assumed += [(f"conductance of {c.body}, {c.to}", c.conductance, False) for c in system.conduction]
     rows: list[Row] = []
-    for name, e in assumed.items():
+    for name, e, strict in assumed:
         values = np.atleast_2d(run.quantity(fast(e)))
         size = np.abs(values).max(axis=1, initial=0.0, where=np.isfinite(values))
         row = _sign_row(run, name, "positive: hypothesis", "exact", "-", values, size)
-        rows.append(replace(row, strict=name.startswith("temperature")))
+        rows.append(replace(row, strict=strict))
     return rows
 
 
