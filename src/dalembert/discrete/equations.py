@@ -32,7 +32,6 @@ from ..model.coordinates import (
     step,
     time,
 )
-from ..model.group_coordinate import GroupCoordinate
 from ..model.marks import Made, indexed
 from ..model.space import groups, numbers, parts, retracted, slopes, to_numbers
 from ..symbolic import Fast, fast, free_names, gradient, magnitude, substitute, substitution, total
@@ -180,9 +179,9 @@ def transported(q: Sequence[Coordinate], pushed: list[Fast], momenta: StepMoment
         d = momenta.change[len(found) : len(found) + len(p)]
         end = momenta.arriving[len(found) : len(found) + len(p)]
         whole = [a + b for a, b in zip(p, d, strict=True)]
-        if isinstance(f, GroupCoordinate) and not f.transports:
+        if not f.transports:
             whole = end
-        elif isinstance(f, GroupCoordinate):
+        else:
             turned = f.transport([h * fast(step_velocity(c)) for c in f.directions], whole)
             whole = [a + b + c for a, b, c in zip(whole, turned, end, strict=True)]
         found += whole

@@ -19,8 +19,7 @@ from ..errors import DalembertError, MethodError
 from ..errors import told as short
 from ..methods import REGISTRY
 from ..methods.base import Method
-from ..model.group_coordinate import GroupCoordinate
-from ..model.space import factors, numbers
+from ..model.space import lines, numbers
 from ..run.plan import check_method, stepper
 from ..run.trajectory import Trajectory
 from ..run.velocities import has_branches
@@ -192,10 +191,10 @@ def _start(run: Trajectory) -> dict[str, Any]:
     assert system is not None
     q, v = run.table("position")[0, 0].tolist(), run.table("velocity")[0, 0].tolist()
     held = numbers(system.coordinates)
-    lines = [f.coordinate for f in factors(system.coordinates) if not isinstance(f, GroupCoordinate)]
-    reach = {c: _reach(state_column(run, c.name)[0]) for c in lines}
+    free = lines(system.coordinates)
+    reach = {c: _reach(state_column(run, c.name)[0]) for c in free}
     sliders: list[tuple[str, int, str, float, float]] = []
-    for c in lines:
+    for c in free:
         k = held.index(c.name)
         far = reach[c] or _usual(run, "q", c, reach)
         sliders.append(("q", k, c.name, q[k], min(far, math.pi) if is_angle(c, system) else far))

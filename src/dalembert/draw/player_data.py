@@ -95,7 +95,7 @@ class Film:
                 Quantity(self.words["temperature"].format(S), T, shown=k == 0)
                 for k, (S, T) in enumerate(zip(system.entropies, system.temperatures, strict=True))
             ]
-        curves = [c for f in factors(self.system.coordinates) for c in _curves(f)]
+        curves = [c for f in factors(self.system.coordinates) for c in f.plotted]
         found += [Quantity(str(c), c, shown=k < 2) for k, c in enumerate(curves)]
         return tuple(found[:CURVES])
 
@@ -194,12 +194,6 @@ class Film:
 def seconds_of(length: float, least: float, most: float, usual: float) -> float:
     """How long a motion is shown: as long as it takes, if its time is in seconds and that is bearable; else as usual."""
     return length if least <= length <= most else usual
-
-
-def _curves(f: Any) -> Sequence[Any]:
-    if not isinstance(f, GroupCoordinate):
-        return (f.coordinate,)
-    return f.curves if f.numbers else [d.dot for d in f.directions]
 
 
 def state_column(run: Trajectory, name: str) -> Array:

@@ -13,7 +13,6 @@ from ..analysis.motions.deviations import relative, rounding, term_sizes
 from ..errors import ModelError
 from ..model import scene
 from ..model.coordinates import time
-from ..model.group_coordinate import GroupCoordinate
 from ..model.space import factors, groups
 from ..model.system import System
 from ..model.tangent_space import placed
@@ -42,13 +41,7 @@ def drawn(run: Trajectory) -> list[Any]:
 
     Of a group of which only the velocity matters the velocities are drawn.
     """
-    found: list[Any] = []
-    for f in factors(run.system.coordinates):
-        if isinstance(f, GroupCoordinate):
-            found += f.curves if f.numbers else [d.dot for d in f.directions]
-        else:
-            found.append(f.coordinate)
-    return found
+    return [quantity for f in factors(run.system.coordinates) for quantity in f.plotted]
 
 
 def values(run: Trajectory, symbol: Any, look: Look) -> Any:

@@ -24,6 +24,26 @@ class Factor(ABC):
     name: str
     role: ClassVar[StateRole] = "position"
     """The role of the numbers that hold a point."""
+    axes: ClassVar[tuple[str, ...]] = ()
+    """The axes that its value has in a dataset; a number has none."""
+    vectors: Sequence[Any] = ()
+    """The parts of velocity and momentum that have names of their own; those of a line are two numbers."""
+    spatial: Sequence[Any] = ()
+    """Further vectors that a start and a run have, in space."""
+    vectors_are: ClassVar[str] = ""
+    """In which frame these are."""
+    transports = True
+    """Whether the momentum at the end of a step is that of its beginning and its change, transported."""
+
+    @property
+    @abstractmethod
+    def key(self) -> Any:
+        """What starts, runs and events call it by."""
+
+    @property
+    @abstractmethod
+    def plotted(self) -> tuple[Any, ...]:
+        """What a figure shows of its motion."""
 
     @property
     @abstractmethod
@@ -49,6 +69,16 @@ class Line(Factor):
     def __init__(self, coordinate: Coordinate):
         self.coordinate, self.name = coordinate, coordinate.name
         self.entries: tuple[Any, ...] = (coordinate,)
+
+    @property
+    def key(self) -> Coordinate:
+        """The coordinate."""
+        return self.coordinate
+
+    @property
+    def plotted(self) -> tuple[Coordinate]:
+        """The coordinate."""
+        return (self.coordinate,)
 
     @property
     def directions(self) -> tuple[Coordinate, ...]:

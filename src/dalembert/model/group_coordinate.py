@@ -11,7 +11,7 @@ from __future__ import annotations
 import random
 from collections.abc import Sequence
 from functools import cached_property
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import sympy
@@ -82,6 +82,9 @@ class GroupCoordinate(Factor):
     forces={R: (a, b, c)} the force is given in the body too. A start is {R: matrix, R.omega: (1, 2, 3)}.
     """
 
+    axes: ClassVar[tuple[str, ...]] = ("row", "column")
+    vectors_are = "in the frame of the body"
+
     def __init__(self, name: str, group: LieGroup, retraction: Retraction = "cayley"):
         self.name, self.group, self.retraction = name, group, retraction
         self.tag = "turn" if group == SO3 and retraction == "cayley" else f"{digest(group)}_{retraction}_"
@@ -123,11 +126,6 @@ class GroupCoordinate(Factor):
         known = "" if name.startswith("_") else f"; its vectors are {', '.join(self._parts)}"
         raise AttributeError(f"a {type(self).__name__} has no {name!r}{known}.")
 
-    @property
-    def spatial(self) -> tuple[Components, ...]:
-        """Further vectors that a start and a run have, in space: combinations of the velocities, then of the momenta."""
-        return ()
-
     def by_direction(self, given: Any) -> tuple[Any, ...]:
         """The components of a force by direction: as they are given, in the body."""
         try:
@@ -142,12 +140,22 @@ class GroupCoordinate(Factor):
         return components
 
     @property
+    def key(self) -> Self:
+        """The coordinate itself."""
+        return self
+
+    @property
+    def plotted(self) -> tuple[Any, ...]:
+        """Entries of the matrix; of a group of which only the velocity matters the velocities."""
+        return self.curves if self.numbers else tuple(d.dot for d in self.directions)
+
+    @property
     def expected(self) -> str:
         """What a start gives for it."""
         return f"the {self.size} x {self.size} matrix of a {self.noun}"
 
     @property
-    def vectors(self) -> tuple[Components, ...]:
+    def vectors(self) -> tuple[Components, ...]:  # type: ignore[override]  # computed here
         """The parts of the velocity, then those of the momentum, in the frame of the body."""
         pieces = self.group.pieces
         return tuple(self._parts[name] for name in (*(p[0] for p in pieces), *(p[1] for p in pieces)))
@@ -271,9 +279,6 @@ class GroupCoordinate(Factor):
     def start_shift(self, xi: Sequence[Fast], u: Sequence[Fast]) -> list[Fast]:
         """What is added to xi if the first point is moved by -u and the second stays: dtau(xi)^-1 u."""
         return list(map(fast, r.applied(self.group.tangent_inverse_rows(xi, self.retraction), u)))
-
-    transports = True
-    """Whether the momentum at the end of a step is that of its beginning and its change, transported."""
 
     def end_shift(self, xi: Sequence[Fast], u: Sequence[Fast]) -> list[Fast]:
         """What is added to xi if the second point is moved by u and the first stays."""

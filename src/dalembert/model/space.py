@@ -98,6 +98,11 @@ class HasSpace:
         return None
 
 
+def lines(coordinates: Iterable[Coordinate]) -> list[Coordinate]:
+    """The coordinates that are numbers themselves."""
+    return [f.coordinate for f in factors(tuple(coordinates)) if isinstance(f, Line)]
+
+
 def groups(coordinates: Iterable[Coordinate]) -> tuple[GroupCoordinate, ...]:
     """The factors that are groups."""
     return tuple(f for f in factors(tuple(coordinates)) if isinstance(f, GroupCoordinate))

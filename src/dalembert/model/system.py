@@ -174,7 +174,7 @@ class System(HasSpace):
     @property
     def factors(self) -> tuple[Coordinate | GroupCoordinate, ...]:
         """The coordinates as they were given: those of lines, and rotations."""
-        return tuple(f if isinstance(f, GroupCoordinate) else f.coordinate for f in factors(self.coordinates))
+        return tuple(f.key for f in factors(self.coordinates))
 
     @property
     def velocities(self) -> tuple[Velocity, ...]:

@@ -53,6 +53,9 @@ class UnitVector(GroupCoordinate):
     {n: (x, y, z), n.velocity: (a, b, c)}, or with n.momentum, both in space and perpendicular to n.
     """
 
+    axes = ("component",)
+    vectors_are = "in space"
+
     def __init__(self, name: str, retraction: Retraction = "cayley"):
         super().__init__(name, S2, retraction)
 
@@ -92,7 +95,7 @@ class UnitVector(GroupCoordinate):
         return self._spatial("momentum", [d.momentum for d in self.directions])
 
     @property
-    def spatial(self) -> tuple[Components, ...]:
+    def spatial(self) -> tuple[Components, ...]:  # type: ignore[override]  # computed here
         """Vectors in space: velocity and momentum."""
         return self.velocity, self.momentum
 

@@ -9,7 +9,6 @@ import numpy as np
 
 from ..errors import StartError
 from ..model.coordinates import time
-from ..model.group_coordinate import GroupCoordinate
 from ..model.space import differences, factors, groups, moved_numbers
 from ..model.system import System
 from ..symbolic import fast
@@ -145,7 +144,7 @@ def _after(system: System, event: Event) -> dict[str, Any]:
 
 
 def _owned(system: System, held: dict[str, Any]) -> list[tuple[Any, Any]]:
-    return [(f if isinstance(f, GroupCoordinate) else f.coordinate, held[f.name]) for f in factors(system.coordinates)]
+    return [(f.key, held[f.name]) for f in factors(system.coordinates)]
 
 
 def side_of(g: Array) -> Array:

@@ -9,9 +9,9 @@ from typing import Any, Literal
 import numpy as np
 
 from ..errors import StartError
-from ..model.coordinates import Coordinate, Direction, Entropy, Multiplier, time
+from ..model.coordinates import Coordinate, Entropy, Multiplier, time
 from ..model.group_coordinate import Components
-from ..model.space import groups, numbers
+from ..model.space import groups, lines, numbers
 from ..model.unit_vector import UnitVector
 from ..numbers import name_of, reals
 from .values import Array, Values, by_name, columns, lanes
@@ -145,8 +145,7 @@ def _check_keys(coordinates: Sequence[Coordinate], entropies: Sequence[Entropy],
     turning = groups(coordinates)
     if not turning or not isinstance(given, Mapping):
         return
-    lines = [q for q in coordinates if not isinstance(q, Direction)]
-    known = [s.name for q in lines for s in (q, q.dot, q.momentum)] + [s.name for s in (*entropies, time)]
+    known = [s.name for q in lines(coordinates) for s in (q, q.dot, q.momentum)] + [s.name for s in (*entropies, time)]
     parts = {s.name for R in turning for vector in R.vectors for s in vector}
     parts |= {s.name for q in coordinates for s in (q.at(0), q.at(1))}
     for key in given:

@@ -258,8 +258,8 @@ def _said(system: System, held: Array) -> list[tuple[str, str]]:
     for f in factors(system.coordinates):
         part = held[at : at + len(f.numbers)]
         at += len(f.numbers)
-        matrix = f.shown(part).tolist() if isinstance(f, GroupCoordinate) else None
-        found.append((f.name, f"{part[0]:.10g}" if matrix is None else str(matrix)))
+        value = f.shown(part)
+        found.append((f.name, str(value.tolist()) if value.ndim else f"{value:.10g}"))
     return found
 
 

@@ -14,11 +14,8 @@ from ..discrete.system import DiscreteSystem
 from ..errors import ModelError
 from ..methods import REGISTRY
 from ..methods.base import Method
-from ..model.coordinates import Direction
-from ..model.group_coordinate import GroupCoordinate
-from ..model.space import factors
+from ..model.space import factors, lines
 from ..model.system import System
-from ..model.unit_vector import UnitVector
 from . import netcdf
 from .replaced_file import replacing
 from .run_file import FORMAT, MODELS, MOST_COEFFICIENTS, checksum
@@ -33,18 +30,14 @@ def named_arrays(run: Trajectory) -> dict[str, Any]:
     over = ("time",) if run.lanes is None else ("lane", "time")
     variables: dict[str, Any] = {}
     for f in factors(run.system.coordinates):
-        axes = (
-            ("component",) if isinstance(f, UnitVector) else ("row", "column") if isinstance(f, GroupCoordinate) else ()
-        )
         if f.numbers:  # else only a velocity is known
-            variables[f.name] = ((*over, *(f"{f.name}.{part}" for part in axes)), run[f.name])
-        vectors = (f.spatial or f.vectors) if isinstance(f, GroupCoordinate) else ()
-        frame = "in space" if isinstance(f, UnitVector) else "in the frame of the body"
+            variables[f.name] = ((*over, *(f"{f.name}.{part}" for part in f.axes)), run[f.name])
+        vectors = f.spatial or f.vectors
         for vector in vectors:
-            told = {"long_name": f"{vector.name}, components {frame}"}
+            told = {"long_name": f"{vector.name}, components {f.vectors_are}"}
             part = f.name if len(vectors) == 2 else vector.name
             variables[vector.name] = ((*over, f"{part}.component"), run[vector], told)
-    for q in (c for c in run.system.coordinates if not isinstance(c, Direction)):
+    for q in lines(run.system.coordinates):
         variables[q.dot.name] = (over, run[q.dot], {"long_name": f"velocity of {q}"})
         variables[q.momentum.name] = (over, run[q.momentum], {"long_name": f"momentum of {q}"})
     for S in run.system.entropies:

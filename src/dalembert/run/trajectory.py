@@ -180,7 +180,7 @@ class Trajectory(RecordedRun):
         for f in factors(self.system.coordinates):
             held = self.table("position")[..., at : at + len(f.numbers)]
             at += len(f.numbers)
-            for vector in f.vectors if isinstance(f, GroupCoordinate) else ():
+            for vector in f.vectors:
                 if name == vector.name:
                     return self[tuple(vector)]
             if isinstance(f, UnitVector) and name in (
@@ -189,7 +189,7 @@ class Trajectory(RecordedRun):
                 inside = np.stack([self[s] for s in told[name]], axis=-1)
                 return f.shown_spatial(self.by_lane(held), inside)
             if name == f.name:
-                return self.by_lane(f.shown(held) if isinstance(f, GroupCoordinate) else held[..., 0])
+                return self.by_lane(f.shown(held))
             if isinstance(f, GroupCoordinate) and isinstance(key, Entry) and key in f.entries:
                 return self.by_lane(f.entry(held, key))
         for i, q in enumerate(self.system.coordinates):

@@ -9,7 +9,7 @@ import sympy
 
 from ...errors import ModelError, told
 from ...model.coordinates import Parameter
-from ...model.factor import Line
+from ...model.space import lines
 from ...model.system import System
 from ...run.events import Event
 from ...run.trajectory import Trajectory, known_quantity
@@ -36,8 +36,7 @@ def check_run(run: Any) -> None:
 def wanted_quantities(system: System, of: Any) -> dict[Any, Any]:
     """The expressions that are differentiated, by what a person calls them."""
     if of is None:
-        lines = [f.coordinate for f in system.space.factors if isinstance(f, Line)]
-        of = [*lines, *system.velocities]
+        of = [*lines(system.space.variables), *system.velocities]
     given = list(of) if isinstance(of, list | tuple) else [of]
     if not given:
         raise ModelError("sensitivity: of = []. Give expressions, such as [x, x.dot].")

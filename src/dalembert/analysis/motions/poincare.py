@@ -19,8 +19,7 @@ from ...engine.machine import Stepper
 from ...engine.run_options import Extent
 from ...errors import ModelError, told
 from ...methods.stepping import Stepping
-from ...model.factor import Line
-from ...model.space import numbers
+from ...model.space import lines, numbers
 from ...model.system import System
 from ...run.plan import seed as expected
 from ...run.trajectory import Trajectory, known_quantity
@@ -82,8 +81,7 @@ class Section(Shown):
         counts = np.bincount(self.lane, minlength=len(self.run.records))
         per_lane = f", {counts.min()} to {counts.max()} in a lane" if self.run.lanes is not None else ""
         title = f"{self.run.system.name}, {self.run.method!r}: {len(self)} crossings where {self.expression} {way} 0{per_lane}"
-        lines = [f.coordinate for f in self._system.space.factors if isinstance(f, Line)]
-        names = [*lines, *self._system.velocities]
+        names = [*lines(self._system.space.variables), *self._system.velocities]
         rows = [(str(s), *(f"{f(self[s]):.6g}" for f in (np.nanmin, np.nanmax))) for s in names] if len(self) else []
         return [title, Table(("at the crossings", "least", "largest"), rows)] if rows else [title]
 
