@@ -17,7 +17,7 @@ H = 0.1
 def residuals(discrete, run, k, t):
     """Left less right of every printed equation at node k, which is at time t."""
     q = discrete.coordinates
-    at = {Node(f"{c.name}[k{o}]"): run[c][k + d] for c in q for o, d in (("-1", -1), ("", 0), ("+1", 1))}
+    at = {Node(c.name, f"k{o}"): run[c][k + d] for c in q for o, d in (("-1", -1), ("", 0), ("+1", 1))}
     at |= dict(zip(discrete.multipliers, run.multipliers[k], strict=True)) if discrete.constraints else {}
     at |= {p: run.parameters[p.name] for p in discrete.parameters} | {da.time: t, da.step: H}
     told = discrete.equations()

@@ -213,7 +213,7 @@ def test_lanes_in_vectors_have_the_bits_of_each_alone(system, pair):
     stepper, times, found = AdaptiveStepper(flow_of(system, False), pair), np.array([0, 0.7, 2.0]), []
     for vectors in (False, True):
         if vectors:
-            stepper.in_vectors()
+            stepper.code.in_vectors()
         carry, status = stepper.begin(state, 0.0, np.geomspace(1e-5, 1e-2, 37))
         out = np.zeros((37, 3, n))
         for most in (3, 40, 10**4):

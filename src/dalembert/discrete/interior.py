@@ -50,6 +50,15 @@ def interior_positions(coordinates: Sequence[Coordinate], fractions: Sequence[An
     return [Interior(i, c, s, d, f"{c.name}.node{i}") for (i, d, c), s in zip(places, slots, strict=True)]
 
 
+def interior_refusal(interior: Sequence[Any], constraints: Sequence[Any]) -> str:
+    """Why a rule with interior positions does not take these constraints: its reactions act at the nodes alone.
+
+    The order of the rule would be lost. An empty text if it takes them.
+    """
+    both = len(interior) and len(constraints)
+    return "it has constraints, which would have to hold at the interior points of the step too." if both else ""
+
+
 def from_beginning(system: DiscreteSystem, slots: Mapping[Any, Any] | None = None) -> dict[Fast, Fast]:
     """q0 + h d W for the symbol of each interior position; `slots` say what q0 is, by default its own slot."""
 

@@ -25,14 +25,11 @@ from ..model.system import System
 from ..symbolic import LONGEST, Fast, Vector, fast, gradient, slow, substitute, substitution, total, vector
 from ..waist.layout import Groups
 from .group_steps import displaced, from_start, places
-from .interior import Interior, interior_positions, interior_slots, slots_at
+from .interior import Interior, interior_positions, interior_refusal, interior_slots, slots_at
 from .maps import Density, Discretisation, check_map
 
 if TYPE_CHECKING:
     from .equations import DiscreteEquations
-
-INTERIOR = "it has constraints, which would have to hold at the interior points of the step too."
-"""Why a rule with interior points does not apply: reactions act at the nodes alone, so the order of the rule is lost."""
 
 
 @dataclass(frozen=True, init=False, repr=False)
@@ -186,8 +183,8 @@ class DiscreteSystem(HasSpace):
 
     @classmethod
     def _made(cls, **fields: Any) -> DiscreteSystem:
-        if fields["interior"] and fields["constraints"]:
-            raise ModelError(f"{fields['name']}: {INTERIOR} Use a rule without them, such as Midpoint().")
+        if why := interior_refusal(fields["interior"], fields["constraints"]):
+            raise ModelError(f"{fields['name']}: {why} Use a rule without them, such as Midpoint().")
         made = cls.__new__(cls)
         made._put(**fields)
         if made.system is not None:

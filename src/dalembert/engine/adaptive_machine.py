@@ -12,10 +12,9 @@ from numpy.typing import NDArray
 from ..waist.adaptive_flow import Flow, Pair
 from . import adaptive_lane, adaptive_loop
 from .arguments import check_memories, check_numbers
-from .backends import simd
-from .emitter import Emitter, Function, Memory
+from .emitter import Emitter, Memory
 from .identity import identity
-from .machine import CPU, VECTORS, compiled_function, is_compiled
+from .machine import LaneFunction
 from .pair_lane import PairLane
 from .series_lane import SeriesLane, order_for
 from .series_tape import SeriesTape, series_tape
@@ -60,26 +59,8 @@ class AdaptiveStepper:
             assert method is not None
             emit_adaptive(e, flow, method)
 
-        self._what, self._emit = what, emit
-        self._call = self._compiled(CPU)
-        self._together: Function | None = None
+        self.code = LaneFunction("adaptive", what, emit, adaptive_loop.ARGUMENTS)
         self._spent = 0.0
-
-    def _compiled(self, device: str) -> Function:
-        return compiled_function("adaptive", self._what, self._emit, adaptive_loop.ARGUMENTS, device)
-
-    def in_vectors(self) -> None:
-        """Compute lanes in vectors from now on; they have the same bits."""
-        self._together = self._compiled(VECTORS)
-
-    def _for(self, lanes: int) -> Function:
-        """The code for so many lanes: in vectors once the time spent without them is what their compilation takes."""
-        if lanes < simd.FEW:
-            return self._call
-        due = self._together is None and self._spent > WORTH_LOADING
-        if due and (self._spent > WORTH or is_compiled("adaptive", self._what, VECTORS)):
-            self.in_vectors()
-        return self._together or self._call
 
     def begin(self, state: Array, t: float, first: Array) -> tuple[Array, Array]:
         """The carry and the status of lanes at their start; `first` has the lengths of their first steps."""
@@ -113,7 +94,8 @@ class AdaptiveStepper:
             Memory("statuses", status, _INTEGER, (lanes, adaptive_lane.STATUS_WIDTH)),
         ]
         memories = check_memories(self.flow.rates, memories)
-        call, begun = self._for(lanes), clock.monotonic()
+        self.code.expect(lanes, self._spent > WORTH, self._spent > WORTH_LOADING)
+        call, begun = self.code.of(lanes), clock.monotonic()
         call(memories, lanes, lanes * most, (rows, most, order_for(rtol), *check_numbers(rtol=rtol, atol=atol)))
-        if lanes >= simd.FEW:
+        if self.code.takes(lanes):
             self._spent += clock.monotonic() - begun

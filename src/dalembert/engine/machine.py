@@ -95,34 +95,54 @@ def compiled_function(
     return _function(device, kind, what, _Emit(lambda e, _: emit(e), None), tuple(arguments.items()))
 
 
-def is_compiled(kind: str, what: str, device: str) -> bool:
-    """Whether an earlier run has compiled it."""
-    return cache.fetch(_name(BACKENDS[device], device, kind, what)) is not None
+class LaneFunction:
+    """A function of many lanes for a device; on the processor also in vectors of lanes, which have the same bits."""
+
+    def __init__(
+        self, kind: str, what: str, emit: Callable[[Emitter], None], arguments: dict[str, str], device: str = CPU
+    ):
+        self._kind, self._what, self._emit, self._arguments, self._device = kind, what, emit, arguments, device
+        self._alone = self._compiled(device)
+        self._together: Function | None = None
+
+    def _compiled(self, device: str) -> Function:
+        return compiled_function(self._kind, self._what, self._emit, self._arguments, device)
+
+    def takes(self, lanes: int) -> bool:
+        """Whether so many lanes fill vectors."""
+        return self._device == CPU and lanes >= simd.FEW
+
+    def in_vectors(self) -> None:
+        """Compute lanes in vectors from now on."""
+        self._together = self._compiled(VECTORS)
+
+    def expect(self, lanes: int, worth: bool, worth_loading: bool) -> None:
+        """Have the code for vectors ready: if it is worth compiling it, or loading what an earlier run has compiled."""
+        if self._together is None and self.takes(lanes) and worth_loading:
+            name = _name(simd, VECTORS, self._kind, self._what)
+            if worth or cache.fetch(name) is not None:
+                self.in_vectors()
+
+    def of(self, lanes: int) -> Function:
+        """The code for so many lanes."""
+        return self._together if self._together and self.takes(lanes) else self._alone
 
 
 class Stepper:
     """The compiled time loop of a StepMap, for a device."""
 
     def __init__(self, stepmap: StepMap, device: str = CPU):
-        self.stepmap, self._device, self._backend = stepmap, device, BACKENDS[device]
-        self._identity = identity(stepmap)
-        self._call = self._compiled(device)
-        self._together: Function | None = None
+        self.stepmap, self._backend = stepmap, BACKENDS[device]
 
-    def _compiled(self, device: str) -> Function:
-        arguments = tuple(kernels.RUN_ARGUMENTS.items())
-        return _function(device, "run", self._identity, _Emit(kernels.emit_run, self.stepmap), arguments)
+        def emit(e: Emitter) -> None:
+            kernels.emit_run(e, stepmap)
+
+        self._code = LaneFunction("run", identity(stepmap), emit, kernels.RUN_ARGUMENTS, device)
 
     def expect(self, lanes: int, steps: int) -> Stepper:
-        """The same; on the processor it is also compiled for vectors of lanes if so much work is worth it.
-
-        Lanes have the same bits in vectors, so which code computes them does not matter otherwise.
-        """
+        """The same; on the processor it is also compiled for vectors of lanes if so much work is worth it."""
         work = lanes * steps
-        if self._device == CPU and not self._together and lanes >= simd.FEW and work >= WORTH_LOADING:
-            name = _name(simd, VECTORS, "run", self._identity)
-            if work >= WORTH or cache.fetch(name) is not None:
-                self._together = self._compiled(VECTORS)
+        self._code.expect(lanes, work >= WORTH, work >= WORTH_LOADING)
         return self
 
     @property
@@ -163,7 +183,7 @@ class Stepper:
             records = memories[2]
             memories[2] = Memory(records.role, np.ascontiguousarray(due), records.kind, due.shape)
         numbers = len(self.stepmap.parameters), *counts, *check_numbers(t0=extent.t0, h=extent.h), *check_search(search)
-        call = self._together if self._together and len(lanes.carry) >= simd.FEW else self._call
+        call = self._code.of(len(lanes.carry))
         call(memories, len(lanes.carry), len(lanes.carry) * (counts[1] + 1), numbers)
         if self._backend.own_memory:
             due[:] = memories[2].array

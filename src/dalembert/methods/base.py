@@ -7,8 +7,9 @@ from collections.abc import Container, Mapping
 from typing import Any, ClassVar, Literal
 
 from ..discrete.equations import step_map
+from ..discrete.interior import interior_refusal
 from ..discrete.maps import Density
-from ..discrete.system import INTERIOR, DiscreteSystem, discretise
+from ..discrete.system import DiscreteSystem, discretise
 from ..errors import MethodError
 from ..model.space import groups
 from ..model.system import System
@@ -120,8 +121,8 @@ class Method(ABC):
             return "it has entropies."
         if (turning := groups(system.coordinates)) and not self.groups:
             return f"{turning[0].name} is a {turning[0].noun}, and its formula is for coordinates that are numbers."
-        if system.constraints and len(self.interior):
-            return INTERIOR
+        if why := interior_refusal(self.interior, system.constraints):
+            return why
         if system.principle.carried(system) and not self.carried_multipliers:
             return f"under {system.principle!r} its multipliers have a motion of their own."
         if not (self.whole_equations or system.principle.at_nodes(system)):
