@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from sympy import Expr, Matrix, cos, eye, sin, sqrt
+from sympy import Expr, Matrix, cos, eye, sin
 
 from ..model import scene
 from ..model.bodies import turns
@@ -14,7 +14,7 @@ from ..model.group_makers import rotation
 from ..model.groups import SO3
 from ..model.system import System
 from .example import Example
-from .rigid_bodies import kinetic_energy, turned
+from .rigid_bodies import block, kinetic_energy, turned
 
 ROTATION = parameters("g_1 g_2 g_3")
 """A rotation by Cayley's map: half of it times the axis, as long as the tangent of half the angle, and twice that."""
@@ -54,15 +54,7 @@ def suslov() -> Example:
         kinetic=kinetic_energy(R, I) + (I_13 * w[0] + I_23 * w[1]) * w[2],
         constraints=[w[2]],
         scene=[
-            scene.Box(
-                [0, 0, 0],
-                [
-                    sqrt(I[1] + I[2] - I[0] + sum(I) / 20),
-                    sqrt(I[2] + I[0] - I[1] + sum(I) / 20),
-                    sqrt(I[0] + I[1] - I[2] + sum(I) / 20),
-                ],
-                R,
-            ),
+            block(R, I),
             scene.Axes([0, 0, 0], R, 2),
             scene.Trail([2 * R[i, 0] for i in range(3)]),
         ],
@@ -99,15 +91,7 @@ def veselova() -> Example:
         kinetic=kinetic_energy(R, I),
         constraints=[spin[2]],
         scene=[
-            scene.Box(
-                [0, 0, 0],
-                [
-                    sqrt(I[1] + I[2] - I[0] + sum(I) / 20),
-                    sqrt(I[2] + I[0] - I[1] + sum(I) / 20),
-                    sqrt(I[0] + I[1] - I[2] + sum(I) / 20),
-                ],
-                R,
-            ),
+            block(R, I),
             scene.Axes([0, 0, 0], R, 2),
             scene.Rod([0, 0, -2], [0, 0, 2], width=0.4),
             scene.Trail([2 * R[i, 0] for i in range(3)]),

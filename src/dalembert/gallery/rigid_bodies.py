@@ -28,9 +28,9 @@ def kinetic_energy(R: GroupCoordinate, J: Any) -> Any:
     return sum(a * w**2 for a, w in zip(J, R.omega, strict=True)) / 2
 
 
-def _side(J: Any, i: int) -> Any:
-    """A length in proportion to the side of a box with these moments of inertia, never zero."""
-    return sqrt(sum(J) - 2 * J[i] + sum(J) / 20)
+def block(R: GroupCoordinate, J: Any) -> scene.Box:
+    """A block with sides in proportion to those of one with these moments of inertia, never zero."""
+    return scene.Box([0, 0, 0], [sqrt(sum(J) - 2 * j + sum(J) / 20) for j in J], R)
 
 
 def free_rigid_body() -> Example:
@@ -45,11 +45,7 @@ def free_rigid_body() -> Example:
             [R],
             kinetic=kinetic_energy(R, J),
             scene=[
-                scene.Box(
-                    [0, 0, 0],
-                    [_side(J, i) for i in range(3)],
-                    R,
-                ),
+                block(R, J),
                 scene.Axes([0, 0, 0], R, 2),
                 scene.Trail([2 * R[i, 1] for i in range(3)]),
             ],
@@ -117,7 +113,7 @@ def satellite() -> Example:
             kinetic=kinetic_energy(R, J),
             potential=torque,
             scene=[
-                scene.Box([0, 0, 0], [_side(J, i) for i in range(3)], R),
+                block(R, J),
                 scene.Axes([0, 0, 0], R, 2),
                 scene.Vector([-x for x in outward], [-x for x in outward], "other", label="to the earth"),
                 scene.Trail([2 * R[i, 0] for i in range(3)]),

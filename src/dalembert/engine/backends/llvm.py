@@ -303,24 +303,29 @@ def optimised(text: str, long: bool, large: bool = False) -> bytes:
     with LOCK:
         import llvmlite.binding as llvm
 
-        machine = _target(0 if long else 3)
-        module = llvm.parse_assembly(text)
-        module.verify()
-        builder = llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options())
-        inliner, passes = llvm.create_new_module_pass_manager(), llvm.create_new_function_pass_manager()
-        inliner.add_always_inliner_pass()
-        inliner.run(module, builder)
-        if large:
-            options = llvm.create_pipeline_tuning_options(speed_level=3)
-            options.loop_vectorization = options.slp_vectorization = True
-            everything = llvm.create_pass_builder(machine, options)
-            everything.getModulePassManager().run(module, everything)
-        for name in () if large else _FEW if long else _PASSES:
-            getattr(passes, f"add_{name}_pass")()
-        for function in module.functions:
-            if not function.is_declaration:
-                passes.run(function, builder)
-        code: bytes = machine.emit_object(module)
+        return emitted(llvm.parse_assembly(text), _target(0 if long else 3), long, large)
+
+
+def emitted(module: Any, machine: Any, long: bool, large: bool = False) -> bytes:
+    """The object code of a parsed module for a machine, after its passes; the caller holds the lock."""
+    import llvmlite.binding as llvm
+
+    module.verify()
+    builder = llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options())
+    inliner, passes = llvm.create_new_module_pass_manager(), llvm.create_new_function_pass_manager()
+    inliner.add_always_inliner_pass()
+    inliner.run(module, builder)
+    if large:
+        options = llvm.create_pipeline_tuning_options(speed_level=3)
+        options.loop_vectorization = options.slp_vectorization = True
+        everything = llvm.create_pass_builder(machine, options)
+        everything.getModulePassManager().run(module, everything)
+    for name in () if large else _FEW if long else _PASSES:
+        getattr(passes, f"add_{name}_pass")()
+    for function in module.functions:
+        if not function.is_declaration:
+            passes.run(function, builder)
+    code: bytes = machine.emit_object(module)
     return code
 
 

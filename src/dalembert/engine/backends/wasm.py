@@ -132,18 +132,7 @@ def _object(text: str, long: bool) -> bytes:
         machine = binding.Target.from_triple(triple).create_target_machine(opt=0 if long else 3, reloc="static")
         module = binding.parse_assembly(text)
         module.triple, module.data_layout = triple, str(machine.target_data)
-        module.verify()
-        builder = binding.create_pass_builder(machine, binding.create_pipeline_tuning_options())
-        inliner, passes = binding.create_new_module_pass_manager(), binding.create_new_function_pass_manager()
-        inliner.add_always_inliner_pass()
-        inliner.run(module, builder)
-        for name in llvm._FEW if long else llvm._PASSES:
-            getattr(passes, f"add_{name}_pass")()
-        for function in module.functions:
-            if not function.is_declaration:
-                passes.run(function, builder)
-        code: bytes = machine.emit_object(module)
-    return code
+        return llvm.emitted(module, machine, long)
 
 
 # the object file as a module
