@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from contextlib import suppress
+from functools import lru_cache
 from typing import Any, ClassVar, Self
 
 import sympy
@@ -89,6 +90,15 @@ class Mark(Symbol):  # type: ignore[misc]  # SymPy has no annotations
         return self._render()[2]
 
 
+@lru_cache(maxsize=4096)
+def _remembering(cls: type[Any], name: str, known: tuple[Any, ...], assumptions: tuple[tuple[str, bool], ...]) -> Any:
+    """Cached, as SymPy's symbols are: equal symbols of several systems are one object, so they compare at once."""
+    made = Symbol.__xnew__(cls, name, **{**REAL, **dict(assumptions)})
+    for role, value in zip(cls._of, known, strict=True):
+        setattr(made, role, value)
+    return made
+
+
 class Made(Mark):
     """A symbol that remembers what it was made of: a velocity its coordinate, an entry its place."""
 
@@ -98,10 +108,9 @@ class Made(Mark):
 
     @classmethod
     def _called(cls, name: str, *known: Any, **assumptions: bool) -> Self:
-        """The symbol of a name; SymPy's cache, which goes by names, is left out."""
-        made: Self = Symbol.__xnew__(cls, name, **{**REAL, **assumptions})
-        for role, value in zip(cls._of, known, strict=True):
-            setattr(made, role, value)
+        """The symbol of a name that remembers these."""
+        kind: type[Any] = cls
+        made: Self = _remembering(kind, name, known, tuple(assumptions.items()))
         return made
 
     def __reduce__(self) -> tuple[Any, ...]:

@@ -147,10 +147,11 @@ def _check_keys(coordinates: Sequence[Coordinate], entropies: Sequence[Entropy],
         return
     known = [s.name for q in lines(coordinates) for s in (q, q.dot, q.momentum)] + [s.name for s in (*entropies, time)]
     parts = {s.name for R in turning for vector in R.vectors for s in vector}
-    parts |= {s.name for q in coordinates for s in (q.at(0), q.at(1))}
     for key in given:
         name = name_of(key)
-        if name not in known and name not in parts:
+        if name in known or name in parts:
+            continue
+        if name not in [s.name for q in coordinates for s in (q.at(0), q.at(1))]:
             vectors = [name for R in turning for name in (R.name, *(v.name for v in (*R.vectors, *R.spatial)))]
             raise StartError(f"start: {name[:120]} is unknown here. Expected one of {', '.join(vectors + known)}.")
 
