@@ -109,7 +109,7 @@ class Made(Mark):
     @classmethod
     def _called(cls, name: str, *known: Any, **assumptions: bool) -> Self:
         """The symbol of a name that remembers these."""
-        kind: type[Any] = cls
+        kind: Any = cls
         made: Self = _remembering(kind, name, known, tuple(assumptions.items()))
         return made
 
