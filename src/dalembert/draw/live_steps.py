@@ -147,7 +147,7 @@ def _maps(system: Any, reactions: bool, methods: Sequence[dict[str, Any]]) -> di
     found: dict[str, StepMap] = {}
     if any(kind == "p" for m in methods for kind, _ in m["state"]):
         found["momenta"] = maps.carried_momentum_map(system)
-        for name in {m["velocities"] for m in methods}:
+        for name in dict.fromkeys(m["velocities"] for m in methods):
             found[name] = maps.velocity_map(system, name != "velocities")
     if system.constraints:
         found["admissible"] = maps.admissible_map(system)
