@@ -265,7 +265,7 @@ def test_functions_of_the_source_are_those_of_the_cpu(function, device):
 
 
 def test_angles_of_one_piece_of_code_are_computed_together():
-    """Calls share a branch if neither needs the other; what arguments need comes before, and arrays are loaded where they were."""
+    """Calls share a branch if neither needs the other; what arguments need comes before, and no store is passed."""
     lines = ["sine_and_cosine(v1, &v2, &v3);", "v4 = v2 * v1;", "v5 = a1[0];", "v6 = v5 + v1;"]
     lines += ["sine_and_cosine(v6, &v7, &v8);", "sine_and_cosine(v4, &v9, &v10);"]
     made = together(lines)
@@ -311,6 +311,15 @@ def test_without_a_gpu_the_message_says_what_is_needed():
 def test_a_gpu_computes_the_motions_of_the_cpu(name):
     one, other = both(name, da.Midpoint(), "cuda")
     assert difference(one, other) < 1e-11
+
+
+@pytest.mark.verify
+@pytest.mark.skipif(shutil.which("nvidia-smi") is None, reason="there is no GPU")
+@pytest.mark.parametrize("name", [n for n in da.gallery.names() if not n.startswith("appell")])
+def test_a_gpu_computes_the_gallery(name):
+    one, other = both(name, da.Midpoint(), "cuda", steps=50)
+    assert difference(one, other) < 1e-10
+    assert np.array_equal(one.codes[:, :2], other.codes[:, :2])
 
 
 def test_sparse_elimination(device):

@@ -130,7 +130,15 @@ class Emitter(ABC):
 
     def rough_reciprocal(self, a: Handle) -> Handle:
         """1/a, of which a few digits matter."""
+        return self.reciprocal(a)
+
+    def reciprocal(self, a: Handle) -> Handle:
+        """1/a, where a is neither infinite nor so small that 1/a is; else anything that is not finite."""
         return self.arithmetic("div", self.real(1.0), a)
+
+    def rough_quotient(self, a: Handle, b: Handle) -> Handle:
+        """a/b, of which a few digits matter."""
+        return self.arithmetic("div", a, b)
 
     def scratch(self, size: int) -> Array:
         """An array of reals that a lane loads only where it has stored: in other lanes anything may be stored."""

@@ -74,7 +74,7 @@ class Matrix:
         e, n, a = self.e, self.n, self.entries
         if n == 1:
             pivot = e.load(a)
-            e.store(self.inverses, e.arithmetic("div", e.real(1.0), pivot))
+            e.store(self.inverses, e.reciprocal(pivot))
             return e.compare("eq", pivot, e.real(0.0))
         row = _row_scales(e, n, a)
         for i in e.each(0, n, n):
@@ -89,7 +89,7 @@ class Matrix:
                         _swap(e, a, e.at(i, n, j), e.at(k, n, j))
                     _swap(e, self.order, i, k)
                     _swap(e, row, i, k)
-            inverse = e.arithmetic("div", e.real(1.0), e.load(a, e.at(k, n, k)))
+            inverse = e.reciprocal(e.load(a, e.at(k, n, k)))
             e.store(self.inverses, inverse, k)
             for i in e.each(e.after(k), n, n):
                 multiple = e.arithmetic("mul", e.load(a, e.at(i, n, k)), inverse)

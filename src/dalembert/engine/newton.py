@@ -183,7 +183,7 @@ class Newton:
         e.store(self.rho, rho)
         e.store(self.theta, e.real(0.0))
         with e.when(self._seen()):
-            e.store(self.theta, e.arithmetic("div", rho, e.load(self.best)))
+            e.store(self.theta, e.rough_quotient(rho, e.load(self.best)))
 
     def _seen(self) -> Handle:
         """Whether rho is known of a point before."""

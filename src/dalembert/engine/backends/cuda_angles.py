@@ -6,8 +6,9 @@ product and sum is rounded once, the first not at all: r has an error of at most
     sin r = r + r z p(z)        cos r = 1 - z/2 + z^2 q(z)        z = r^2
 
 The nearest integer k is what a large constant rounds x 2/pi to, so its last bits are read where they stand. Arguments beyond
-1e5, for which k has too many digits, and those that are not finite, go to the library. The branch to it would keep the processor from working on several
-angles at a time, so those of a straight piece of code whose arguments do not need each other are computed under one branch.
+1e5, for which k has too many digits, and those that are not finite, go to the library. The branch to it would keep the
+processor from working on several angles at a time, so those of a straight piece of code whose arguments do not need each
+other are computed under one branch.
 """
 
 from __future__ import annotations

@@ -49,6 +49,9 @@ PRELUDE = f"""\
 #define LANES_TOGETHER (gridDim.x * (long long)blockDim.x)
 DEVICE double rough_reciprocal(double x) {{ double y; asm("rcp.approx.ftz.f64 %0, %1;" : "=d"(y) : "d"(x)); return y; }}
 DEVICE float rough_reciprocal(float x) {{ float y; asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x)); return y; }}
+DEVICE double refined(double y, double x) {{ return fma(y, fma(-x, y, 1.0), y); }}
+DEVICE double reciprocal(double x) {{ return refined(refined(rough_reciprocal(x), x), x); }}
+DEVICE float reciprocal(float x) {{ float y = rough_reciprocal(x); return fmaf(y, fmaf(-x, y, 1.0f), y); }}
 #else
 #define TABLE static const int
 #define KERNEL extern "C" void
@@ -57,6 +60,8 @@ DEVICE float rough_reciprocal(float x) {{ float y; asm("rcp.approx.ftz.f32 %0, %
 #define __restrict__ __restrict
 DEVICE double rough_reciprocal(double x) {{ return 1 / x; }}
 DEVICE float rough_reciprocal(float x) {{ return 1 / x; }}
+DEVICE double reciprocal(double x) {{ return 1 / x; }}
+DEVICE float reciprocal(float x) {{ return 1 / x; }}
 #endif
 #define INFINITE (1e300 * 1e300)
 #define NOT_A_NUMBER (INFINITE - INFINITE)
@@ -125,6 +130,12 @@ class CudaEmitter(Emitter):
 
     def rough_reciprocal(self, a: Handle) -> Handle:
         return self._do(self._now, f"rough_reciprocal({a})")
+
+    def reciprocal(self, a: Handle) -> Handle:
+        return self._do(self._now, f"reciprocal({a})")
+
+    def rough_quotient(self, a: Handle, b: Handle) -> Handle:
+        return self.arithmetic("mul", a, self.rough_reciprocal(b))
 
     def _sine_and_cosine(self, angle: Handle) -> tuple[Handle, Handle]:
         """Both at once, as they occur together nearly always; known from an enclosing block if they are."""
