@@ -2,6 +2,7 @@
 
 python benchmarks/run.py                  all of them
 python benchmarks/run.py rotations        only these; the other tables stay as they were measured before
+python benchmarks/run.py gpu              on a computer with a GPU; its tables stay when all others are measured elsewhere
 """
 
 from __future__ import annotations
@@ -32,6 +33,9 @@ BENCHMARKS = (
     "work_precision",
     "adaptive",
 )
+ELSEWHERE = {"gpu": ("Ensembles on a GPU", "What limits ensembles on a GPU")}
+"""Benchmarks that need another computer, with the titles of their tables."""
+
 RESULTS = Path(__file__).with_name("RESULTS.md")
 MARK = "### "
 
@@ -44,9 +48,10 @@ def kept() -> dict[str, str]:
 
 
 def main(named: list[str]) -> None:
-    if unknown := set(named) - set(BENCHMARKS):
-        raise SystemExit(f"unknown: {', '.join(sorted(unknown))}. There are {', '.join(BENCHMARKS)}.")
-    tables = kept() if named else {}
+    if unknown := set(named) - {*BENCHMARKS, *ELSEWHERE}:
+        raise SystemExit(f"unknown: {', '.join(sorted(unknown))}. There are {', '.join((*BENCHMARKS, *ELSEWHERE))}.")
+    elsewhere = {title for titles in ELSEWHERE.values() for title in titles}
+    tables = {title: table for title, table in kept().items() if named or title in elsewhere}
     tables.setdefault("Machine and versions", str(machine()))
     for name in named or BENCHMARKS:
         for table in import_module(name).measure():

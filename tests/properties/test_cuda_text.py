@@ -11,6 +11,7 @@ import pytest
 
 import dalembert as da
 from dalembert.engine.backends import cuda_text, llvm
+from dalembert.engine.backends.cuda_angles import together
 from dalembert.engine.machine import BACKENDS, COARSER
 
 COMPILER = next(filter(None, map(shutil.which, ("g++", "clang++", "c++"))), None)
@@ -130,6 +131,17 @@ def test_with_fewer_digits_the_motions_are_those_of_floats(name, method, precisi
     assert np.array_equal(one.codes[:, :2], other.codes[:, :2])
     assert other.codes[:, 3].sum() <= one.codes[:, 3].sum()
     assert other.search.tolerance > 1e-9 > one.search.tolerance
+
+
+@pytest.mark.parametrize("precision", COARSER)
+def test_floats_raise_no_doubt_of_their_own(precision, device):
+    """Rounding of floats is not taken for a search that goes astray: thousands of chaotic steps, none of them in doubt."""
+    example = da.gallery.load("double-pendulum")
+    first = next(iter(example.parameters))
+    parameters = {**example.parameters, first: float(example.parameters[first]) * np.linspace(1, 1.1, 300)}
+    given = {"h": example.h, "steps": 1000, "every": 1000, "parameters": parameters, "start": example.start}
+    run = da.simulate(example.system, da.Midpoint(), device=device, precision=precision, **given)
+    assert not run.codes[:, 0].any()
 
 
 def test_sums_of_floats_keep_what_they_round(device):
@@ -252,6 +264,19 @@ def test_functions_of_the_source_are_those_of_the_cpu(function, device):
     assert difference(*runs) < 1e-12 and np.array_equal(runs[0].codes[:, :2], runs[1].codes[:, :2])
 
 
+def test_angles_of_one_piece_of_code_are_computed_together():
+    """Calls share a branch if neither needs the other; what arguments need comes before, and no store is passed."""
+    lines = ["sine_and_cosine(v1, &v2, &v3);", "v4 = v2 * v1;", "v5 = a1[0];", "v6 = v5 + v1;"]
+    lines += ["sine_and_cosine(v6, &v7, &v8);", "sine_and_cosine(v4, &v9, &v10);"]
+    made = together(lines)
+    assert made[:2] == ["v5 = a1[0];", "v6 = v5 + v1;"]
+    assert made[2].startswith("if (is_near(v1) && is_near(v6)) {") and made[3:] == [lines[1], lines[5]]
+    stored = [lines[0], "a1[0] = v2;", *lines[2:5]]
+    assert together(stored) == stored
+    apart = [lines[0], "if (v11) {", *lines[2:5], "}"]
+    assert together(apart) == apart
+
+
 def test_a_wrong_sign_is_seen(device, monkeypatch):
     """The control."""
 
@@ -286,6 +311,15 @@ def test_without_a_gpu_the_message_says_what_is_needed():
 def test_a_gpu_computes_the_motions_of_the_cpu(name):
     one, other = both(name, da.Midpoint(), "cuda")
     assert difference(one, other) < 1e-11
+
+
+@pytest.mark.verify
+@pytest.mark.skipif(shutil.which("nvidia-smi") is None, reason="there is no GPU")
+@pytest.mark.parametrize("name", [n for n in da.gallery.names() if not n.startswith("appell")])
+def test_a_gpu_computes_the_gallery(name):
+    one, other = both(name, da.Midpoint(), "cuda", steps=50)
+    assert difference(one, other) < 1e-10
+    assert np.array_equal(one.codes[:, :2], other.codes[:, :2])
 
 
 def test_sparse_elimination(device):

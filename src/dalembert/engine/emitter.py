@@ -42,6 +42,9 @@ class Emitter(ABC):
     least = 0.0
     """Numbers whose squares are still represented are larger than this."""
 
+    largest = float("inf")
+    """Sizes of terms above this count as infinite."""
+
     # arithmetic
     @abstractmethod
     def real(self, value: float) -> Handle: ...
@@ -120,6 +123,22 @@ class Emitter(ABC):
     def counter(self) -> Array:
         """A cell for a whole number that is the same in all lanes that are here; it is changed where all of them are."""
         return self.local(1, "integer")
+
+    def totals(self, size: int) -> Array:
+        """Integers that grow over a whole run, where other integers are small."""
+        return self.local(size, "integer")
+
+    def rough_reciprocal(self, a: Handle) -> Handle:
+        """1/a, of which a few digits matter."""
+        return self.reciprocal(a)
+
+    def reciprocal(self, a: Handle) -> Handle:
+        """1/a, where a is neither infinite nor so small that 1/a is; else anything that is not finite."""
+        return self.arithmetic("div", self.real(1.0), a)
+
+    def rough_quotient(self, a: Handle, b: Handle) -> Handle:
+        """a/b, of which a few digits matter."""
+        return self.arithmetic("div", a, b)
 
     def scratch(self, size: int) -> Array:
         """An array of reals that a lane loads only where it has stored: in other lanes anything may be stored."""

@@ -100,10 +100,10 @@ class _Lane:
             self.work, self.work_rest = e.scratch(len(stepmap.state)), e.scratch(len(stepmap.summed))
             self.fractions, self.instants = e.local(len(stepmap.substeps)), e.local(len(stepmap.substeps))
             self.tally = e.local(len(stepmap.tallied))
-        self.code, self.count, self.effort = e.local(1, "integer"), e.local(1, "integer"), e.local(2, "integer")
+        self.code, self.count, self.effort = e.local(1, "integer"), e.local(1, "integer"), e.totals(2)
         self.history = History(e, stepmap, e.local(history_size(stepmap)), self.count)
         self.wait, self.row, self.turn = (e.counter() for _ in range(3))
-        self.last = e.local(1, "integer")
+        self.last = e.totals(1)
         self.rho = e.local(1)
 
     def run(self) -> None:

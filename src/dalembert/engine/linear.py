@@ -74,7 +74,7 @@ class Matrix:
         e, n, a = self.e, self.n, self.entries
         if n == 1:
             pivot = e.load(a)
-            e.store(self.inverses, e.arithmetic("div", e.real(1.0), pivot))
+            e.store(self.inverses, e.reciprocal(pivot))
             return e.compare("eq", pivot, e.real(0.0))
         row = _row_scales(e, n, a)
         for i in e.each(0, n, n):
@@ -89,7 +89,7 @@ class Matrix:
                         _swap(e, a, e.at(i, n, j), e.at(k, n, j))
                     _swap(e, self.order, i, k)
                     _swap(e, row, i, k)
-            inverse = e.arithmetic("div", e.real(1.0), e.load(a, e.at(k, n, k)))
+            inverse = e.reciprocal(e.load(a, e.at(k, n, k)))
             e.store(self.inverses, inverse, k)
             for i in e.each(e.after(k), n, n):
                 multiple = e.arithmetic("mul", e.load(a, e.at(i, n, k)), inverse)
@@ -133,7 +133,7 @@ class Matrix:
             e.store(unknown, e.real(0.0), j)
             for i in e.each(0, n, n):
                 coefficient = e.call("fabs", e.load(self.entries, e.at(i, n, j)))
-                size = e.arithmetic("div", e.real(1.0), e.arithmetic("mul", coefficient, e.load(scale, i)))
+                size = e.rough_reciprocal(e.arithmetic("mul", coefficient, e.load(scale, i)))
                 known = e.select(e.compare("lt", size, e.real(float("inf"))), size, e.real(0.0))
                 e.store(unknown, e.larger(e.load(unknown, j), known), j)
         for i in e.each(0, n, n):
@@ -141,9 +141,9 @@ class Matrix:
             for j in e.each(0, n, n):
                 coefficient = e.call("fabs", e.load(self.entries, e.at(i, n, j)))
                 e.store(floor, e.larger(e.load(floor), e.arithmetic("mul", coefficient, e.load(unknown, j))))
-            terms = e.arithmetic("div", e.real(1.0), e.load(scale, i))
+            terms = e.rough_reciprocal(e.load(scale, i))
             whole = e.arithmetic("add", terms, e.arithmetic("mul", e.real(FLOOR), e.load(floor)))
-            e.store(scale, e.arithmetic("div", e.real(1.0), whole), i)
+            e.store(scale, e.rough_reciprocal(whole), i)
 
 
 def _has_rounding_for_pivot(e: Emitter, n: int, a: Array) -> Handle:
@@ -237,7 +237,7 @@ def _row_scales(e: Emitter, n: int, a: Array) -> Array:
         e.store(size, e.real(0.0))
         for j in e.each(0, n, n):
             e.store(size, e.larger(e.load(size), e.call("fabs", e.load(a, e.at(i, n, j)))))
-        e.store(row, e.arithmetic("div", e.real(1.0), e.load(size)), i)
+        e.store(row, e.rough_reciprocal(e.load(size)), i)
     return row
 
 

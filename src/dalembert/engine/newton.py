@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 KEPT = 3
 """The matrix is kept if this many more steps with it suffice: they cost no more than a new matrix."""
 
-NEAR = 1e-5
-"""Relative residual below which a residual that no longer shrinks is rounding error."""
+NEAR, NEAR_COARSE = 1e-5, 1e-3
+"""Relative residual below which a residual that no longer shrinks is rounding error: in doubles, and in fewer digits."""
 
 CONTRACTS = 0.25
 """A search contracts where rho falls below this part of what it was."""
@@ -72,6 +72,7 @@ class Newton:
         self.best, self.rho, self.theta = (e.local(1) for _ in range(3))
         self.far, self.doubt = (e.local(1, "integer") for _ in range(2))
         self.program = solver.programs[f"residual {k}"]
+        self.near = NEAR if e.coarseness == 1.0 else NEAR_COARSE
 
     def run(self, history: History, substep: Index, offset: int) -> None:
         """Search from the extrapolated solutions, whose unknowns of this block begin at `offset`, if there are any.
@@ -95,7 +96,7 @@ class Newton:
             finite, renew = self._look()
             rho = e.load(self.rho)
             first = e.integer_compare("eq", e.load(self.looks), 0)
-            grew = e.both(e.compare("lt", e.load(self.best), rho), e.compare("lt", e.real(NEAR), rho))
+            grew = e.both(e.compare("lt", e.load(self.best), rho), e.compare("lt", e.real(self.near), rho))
             # A row of vanishing terms (the heat of a friction that is zero) may seem to grow for any length: then go on.
             grew = e.both(grew, e.integer_compare("lt", e.load(self.halved), DOUBTS))
             back = e.either(e.opposite(finite), e.both(e.opposite(first), grew))
@@ -152,13 +153,13 @@ class Newton:
             self._note_distance(r)
             self._count(0)
         e.store(self.solver.rho, e.load(self.rho))
-        return e.compare("lt", e.load(total), e.real(float("inf"))), renew
+        return e.compare("lt", e.load(total), e.real(e.largest)), renew
 
     def _reciprocal(self, size: Handle) -> Handle:
         """1/size; infinite for zero only, also where the size of all terms is below the smallest normal number."""
         e = self.e
         normal = e.larger(size, e.real(TINY))
-        return e.arithmetic("div", e.real(1.0), e.select(e.compare("lt", e.real(0.0), size), normal, size))
+        return e.rough_reciprocal(e.select(e.compare("lt", e.real(0.0), size), normal, size))
 
     def _note_distance(self, r: Vector) -> None:
         """Store whether the search has been far from its end, and whether it failed to contract there.
@@ -180,7 +181,13 @@ class Newton:
         e = self.e
         rho = relative_residual(e, r, self.scale)
         e.store(self.rho, rho)
-        e.store(self.theta, e.arithmetic("div", rho, e.load(self.best)))
+        e.store(self.theta, e.real(0.0))
+        with e.when(self._seen()):
+            e.store(self.theta, e.rough_quotient(rho, e.load(self.best)))
+
+    def _seen(self) -> Handle:
+        """Whether rho is known of a point before."""
+        return self.e.compare("lt", self.e.load(self.best), self.e.real(float("inf")))
 
     def _enough(self, steps: int) -> Handle:
         """Whether that many steps with the present matrix reach the tolerance; false at the first evaluation."""
@@ -188,8 +195,9 @@ class Newton:
         left = rho
         for _ in range(steps):
             left = e.arithmetic("mul", left, theta)
-        known = e.compare("lt", e.load(self.best), e.real(float("inf")))
-        return e.both(e.both(known, e.compare("le", rho, e.real(NEAR))), e.compare("le", left, self.ends.tolerance))
+        return e.both(
+            e.both(self._seen(), e.compare("le", rho, e.real(self.near))), e.compare("le", left, self.ends.tolerance)
+        )
 
     def _mind_empty_rows(self, r: Vector) -> None:
         """A row whose terms all vanish is never small relative to them: where rho does not contract, use the other rows too.
@@ -220,7 +228,7 @@ class Newton:
         """Take a full step from x; stop if x was close enough to make it the last."""
         e, n = self.e, self.n
         shrunk = e.compare("lt", e.load(self.theta), e.real(CONTRACTS))
-        stalled = e.both(e.compare("le", rho, e.real(NEAR)), e.opposite(shrunk))
+        stalled = e.both(e.compare("le", rho, e.real(self.near)), e.opposite(shrunk))
         squares = e.both(renew, e.either(e.compare("le", rho, self.ends.nearly), self._enough(2)))
         last = e.either(e.either(squares, self._enough(1)), stalled)
         e.store(self.best, rho)

@@ -181,7 +181,7 @@ class SparseMatrix:
             known = e.load(scale, e.load(self.unknown, i))
             for p, j in self.given_rows.each(i):
                 coefficient = e.call("fabs", e.load(self.given, p))
-                size = e.arithmetic("div", e.real(1.0), e.arithmetic("mul", coefficient, known))
+                size = e.rough_reciprocal(e.arithmetic("mul", coefficient, known))
                 size = e.select(e.compare("lt", size, e.real(float("inf"))), size, zero)
                 e.store(unknown, e.larger(e.load(unknown, j), size), j)
         with e.loop(0, n) as i:
@@ -190,6 +190,6 @@ class SparseMatrix:
                 coefficient = e.call("fabs", e.load(self.given, p))
                 e.store(floor, e.larger(e.load(floor), e.arithmetic("mul", coefficient, e.load(unknown, j))))
             at = e.load(self.unknown, i)
-            terms = e.arithmetic("div", e.real(1.0), e.load(scale, at))
+            terms = e.rough_reciprocal(e.load(scale, at))
             whole = e.arithmetic("add", terms, e.arithmetic("mul", e.real(FLOOR), e.load(floor)))
-            e.store(scale, e.arithmetic("div", e.real(1.0), whole), at)
+            e.store(scale, e.rough_reciprocal(whole), at)

@@ -19,6 +19,9 @@ from .cuda_text import THREADS, CudaEmitter, Precision
 WINDOW = 1 << 31
 """Most bytes of records that are on a device at a time; more lanes are run in groups."""
 
+ALL_BITS = 0xFF
+"""A double of such bytes is NaN; setting bytes needs no kernel, which would be compiled first."""
+
 emitter = CudaEmitter
 
 own_memory = True
@@ -151,7 +154,8 @@ class Kernel:
             group = max(1, WINDOW // max(row, 1))
             for first in range(s.first, s.last, group):
                 last = min(first + group, s.last)
-                window = cupy.full((last - first, *records.shape[1:]), np.nan)
+                window = cupy.empty((last - first, *records.shape[1:]))
+                cupy.cuda.runtime.memset(window.data.ptr, ALL_BITS, window.nbytes)
                 begun = window.data.ptr - (first - s.first) * row
                 at = [begun if m.role == "records" else copies[m.role].data.ptr for m in memories]
                 blocks = -(-(last - first) // THREADS)

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from math import isinf, isnan, pi
+from math import isinf, isnan
 from typing import Literal
 
 import numpy as np
 
 from ..emitter import Array, Emitter, Handle, Index, Kind
-from .trigonometry import COS, HALF_PI, LIMIT, SIN
+from .cuda_angles import FUNCTIONS, MACHINE, call, together
 
 Precision = Literal["double", "single", "mixed"]
 """Of the numbers of a lane: all doubles; all floats; or states and sums as doubles, and floats where equations are solved."""
@@ -24,15 +24,12 @@ COARSE = 2.0**29
 
 LEAST_FLOAT = 1e-18
 """The square of a float larger than this is represented."""
+
+LARGEST, LARGEST_FLOAT = 2.0**1020, 2.0**124
+"""Numbers below this have a reciprocal that rough_reciprocal does not take for zero."""
+
 _OPERATORS = {"add": "+", "sub": "-", "mul": "*", "div": "/", "rem": "%"}
 _RELATIONS = {"lt": "<", "le": "<=", "eq": "==", "ne": "!="}
-
-HALF_PI_REST = 6.123233995736766e-17
-"""What the double nearest to pi/2 lacks."""
-
-SIN_FLOAT = (-0.16666666, 0.008333333, -0.00019841270, 2.7557319e-06)
-COS_FLOAT = (0.041666668, -0.0013888889, 2.4801587e-05, -2.7557319e-07)
-LIMIT_FLOAT = 2.0**20
 
 THREADS = 128
 """Lanes of a block of threads."""
@@ -43,73 +40,32 @@ block is 5 to 20 % faster for two or three unknowns, and half as fast for the si
 to memory."""
 
 
-def _nested(coefficients: Sequence[float], suffix: str) -> str:
-    """A polynomial in z by Horner's rule."""
-    text = f"{coefficients[-1]!r}{suffix}"
-    for c in reversed(coefficients[:-1]):
-        text = f"fma{suffix}(z, {text}, {c!r}{suffix})"
-    return text
-
-
-def _sine_and_cosine(kind: str, reduction: str, sine: Sequence[float], cosine: Sequence[float], limit: float) -> str:
-    """Both functions without a branch for arguments below a limit, as in `trigonometry`, and by the library beyond."""
-    f = "f" if kind == "float" else ""
-    return f"""\
-DEVICE void sine_and_cosine({kind} x, {kind} *s, {kind} *c) {{
-  if (!(fabs{f}(x) < {limit}{f})) {{ both_far(x, s, c); return; }}
-{reduction}
-  {kind} z = r * r, near = fma{f}(z, -0.5{f}, 1.0{f}), lost = fma{f}(z, -0.5{f}, 1.0{f} - near);
-  {kind} sine = r + fma{f}(r * z, {_nested(sine, f)}, low * near);
-  {kind} cosine = near + fma{f}(z * z, {_nested(cosine, f)}, lost - r * low);
-  int turns = (int)k;
-  {kind} even = turns & 1 ? cosine : sine, odd = turns & 1 ? sine : cosine;
-  *s = turns & 2 ? -even : even;
-  *c = (turns + 1) & 2 ? -odd : odd;
-}}
-"""
-
-
-REDUCED = f"""\
-  double k = rint(x * {2 / pi!r});
-  double first = fma(-k, {HALF_PI[0]!r}, x), second = -k * {HALF_PI[1]!r};
-  double r = first + second, part = r - first;
-  double low = fma(-k, {HALF_PI[2]!r}, (first - (r - part)) + (second - part));"""
-
-REDUCED_FLOAT = f"""\
-  double k = rint(x * {2 / pi!r}), whole = fma(-k, {HALF_PI_REST!r}, fma(-k, {pi / 2!r}, (double)x));
-  float r = (float)whole, low = (float)(whole - r);"""
-"""With doubles: digits cancel beside multiples of pi/2."""
-
-SINE_AND_COSINE = _sine_and_cosine("double", REDUCED, SIN, COS, LIMIT) + _sine_and_cosine(
-    "float", REDUCED_FLOAT, SIN_FLOAT, COS_FLOAT, LIMIT_FLOAT
-)
-
 PRELUDE = f"""\
+{MACHINE}
 #ifdef __CUDACC__
-#define TABLE __device__ const long long
+#define TABLE __device__ const int
 #define KERNEL extern "C" __global__ void __launch_bounds__({THREADS}, BLOCKS)
 #define FIRST_LANE (blockIdx.x * (long long)blockDim.x + threadIdx.x)
 #define LANES_TOGETHER (gridDim.x * (long long)blockDim.x)
-#define DEVICE static __device__ __forceinline__
-#define FAR static __device__ __noinline__
-FAR void both_far(double x, double *s, double *c) {{ sincos(x, s, c); }}
-FAR void both_far(float x, float *s, float *c) {{ sincosf(x, s, c); }}
+DEVICE double rough_reciprocal(double x) {{ double y; asm("rcp.approx.ftz.f64 %0, %1;" : "=d"(y) : "d"(x)); return y; }}
+DEVICE float rough_reciprocal(float x) {{ float y; asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x)); return y; }}
+DEVICE double refined(double y, double x) {{ return fma(y, fma(-x, y, 1.0), y); }}
+DEVICE double reciprocal(double x) {{ return refined(refined(rough_reciprocal(x), x), x); }}
+DEVICE float reciprocal(float x) {{ float y = rough_reciprocal(x); return fmaf(y, fmaf(-x, y, 1.0f), y); }}
 #else
-#include <cmath>
-using namespace std;
-#define TABLE static const long long
+#define TABLE static const int
 #define KERNEL extern "C" void
 #define FIRST_LANE 0LL
 #define LANES_TOGETHER 1LL
 #define __restrict__ __restrict
-#define DEVICE static inline
-#define FAR static
-static inline void both_far(double x, double *s, double *c) {{ *s = sin(x); *c = cos(x); }}
-static inline void both_far(float x, float *s, float *c) {{ *s = sinf(x); *c = cosf(x); }}
+DEVICE double rough_reciprocal(double x) {{ return 1 / x; }}
+DEVICE float rough_reciprocal(float x) {{ return 1 / x; }}
+DEVICE double reciprocal(double x) {{ return 1 / x; }}
+DEVICE float reciprocal(float x) {{ return 1 / x; }}
 #endif
 #define INFINITE (1e300 * 1e300)
 #define NOT_A_NUMBER (INFINITE - INFINITE)
-{SINE_AND_COSINE}"""
+{FUNCTIONS}"""
 
 
 CHOSEN = 8
@@ -123,14 +79,16 @@ class CudaEmitter(Emitter):
 
     def __init__(self, name: str, arguments: dict[str, str], precision: Precision = "double"):
         self._name, self._arguments = name, arguments
+        self._wide = {a for a, kind in arguments.items() if kind.startswith("integer")}
         self._now = "double" if precision == "double" else "float"
         self._state = "float" if precision == "single" else "double"
+        self.largest = LARGEST
         if self._now == "float":
-            self.coarseness, self.least = COARSE, LEAST_FLOAT
+            self.coarseness, self.least, self.largest = COARSE, LEAST_FLOAT, LARGEST_FLOAT
         self._sizes: dict[Handle, int] = {}
         self._tables: list[str] = []
         self._lines: list[str] = []
-        self._declared: dict[str, list[str]] = {"double": [], "float": [], "long long": [], "bool": []}
+        self._declared: dict[str, list[str]] = {"double": [], "float": [], "int": [], "long long": [], "bool": []}
         self._counter = 0
         self._angles: list[dict[Handle, tuple[Handle, Handle]]] = [{}]
 
@@ -143,13 +101,16 @@ class CudaEmitter(Emitter):
     def _do(self, kind: str, text: str) -> Handle:
         name = self._fresh(kind)
         self._lines.append(f"{name} = {text};")
+        if kind == "long long":
+            self._wide.add(name)
         return name
 
     def real(self, value: float) -> Handle:
         if isnan(value):
             return "(INFINITE - INFINITE)"
         if isinf(value):
-            return "INFINITE" if value > 0 else "(-INFINITE)"
+            infinite = "INFINITE" if self._now == "double" else "((float)INFINITE)"
+            return infinite if value > 0 else f"(-{infinite})"
         return f"({float(value)!r})" if self._now == "double" else f"({np.float32(value).item()!r}f)"
 
     def arithmetic(self, op: Literal["add", "sub", "mul", "div"], a: Handle, b: Handle) -> Handle:
@@ -161,8 +122,20 @@ class CudaEmitter(Emitter):
     def call(self, function: str, *args: Handle) -> Handle:
         if function in ("sin", "cos"):
             return self._sine_and_cosine(args[0])[function == "cos"]
-        suffix = "f" if self._now == "float" else ""
-        return self._do(self._now, f"{function}{suffix}({', '.join(args)})")
+        if self._now == "float":
+            return self._do("float", f"{function}f({', '.join(args)})")
+        return self._do(
+            "double", f"{function}({', '.join(f'(double){a}' for a in args)})"
+        )  # of several, some may be floats
+
+    def rough_reciprocal(self, a: Handle) -> Handle:
+        return self._do(self._now, f"rough_reciprocal({a})")
+
+    def reciprocal(self, a: Handle) -> Handle:
+        return self._do(self._now, f"reciprocal({a})")
+
+    def rough_quotient(self, a: Handle, b: Handle) -> Handle:
+        return self.arithmetic("mul", a, self.rough_reciprocal(b))
 
     def _sine_and_cosine(self, angle: Handle) -> tuple[Handle, Handle]:
         """Both at once, as they occur together nearly always; known from an enclosing block if they are."""
@@ -170,7 +143,7 @@ class CudaEmitter(Emitter):
             if angle in known:
                 return known[angle]
         both = self._fresh(self._now), self._fresh(self._now)
-        self._lines.append(f"sine_and_cosine({angle}, &{both[0]}, &{both[1]});")
+        self._lines.append(call(angle, *both))
         self._angles[-1][angle] = both
         return both
 
@@ -193,7 +166,7 @@ class CudaEmitter(Emitter):
         return "true" if value else "false"
 
     def integer_arithmetic(self, op: Literal["add", "sub", "mul", "rem"], a: Index, b: Index) -> Handle:
-        return self._do("long long", f"{_whole(a)} {_OPERATORS[op]} {_whole(b)}")
+        return self._do(self._width(a, b), f"{_whole(a)} {_OPERATORS[op]} {_whole(b)}")
 
     def integer_compare(self, relation: Literal["lt", "le", "eq", "ne"], a: Index, b: Index) -> Handle:
         return self._do("bool", f"{_whole(a)} {_RELATIONS[relation]} {_whole(b)}")
@@ -221,16 +194,28 @@ class CudaEmitter(Emitter):
     def here(self, a: Handle) -> Handle:
         return self._do(self._now, a) if self._now == "float" else a
 
-    def _type(self, kind: Kind) -> str:
-        return "long long" if kind == "integer" else self._now
+    def _width(self, *values: Index) -> str:
+        """The type of a result of integers: of 64 bits if one of them is, which takes twice as long."""
+        return "long long" if any(v in self._wide for v in values) else "int"
 
     def array_argument(self, name: str) -> Array:
         return Array(name, "real" if self._arguments[name] == "real[]" else "integer")
 
     def local(self, size: int, kind: Kind = "real") -> Array:
+        return self._array(size, kind, "int" if kind == "integer" else self._now)
+
+    def totals(self, size: int) -> Array:
+        array = self._array(size, "integer", "long long")
+        self._wide.add(array.pointer)
+        return array
+
+    def counter(self) -> Array:
+        return self.totals(1)
+
+    def _array(self, size: int, kind: Kind, type: str) -> Array:
         self._counter += 1
         name = f"a{self._counter}"
-        self._declared[self._type(kind)].append(f"{name}[{max(size, 1)}]")
+        self._declared[type].append(f"{name}[{max(size, 1)}]")
         self._sizes[name] = size
         return Array(name, kind)
 
@@ -241,10 +226,11 @@ class CudaEmitter(Emitter):
 
     def load(self, array: Array, at: Index = 0) -> Handle:
         size = self._sizes.get(array.pointer, CHOSEN + 1)
+        type = self._now if array.kind == "real" else self._width(array.pointer)
         if not isinstance(at, int) and size <= CHOSEN:
             choices = "".join(f"{at} == {i} ? {array.pointer}[{i}] : " for i in range(size - 1))
-            return self._do(self._type(array.kind), f"{choices}{array.pointer}[{size - 1}]")
-        return self._do(self._type(array.kind), f"{array.pointer}[{_whole(at)}]")
+            return self._do(type, f"{choices}{array.pointer}[{size - 1}]")
+        return self._do(type, f"{array.pointer}[{_whole(at)}]")
 
     def store(self, array: Array, value: Index, at: Index = 0) -> None:
         self._lines.append(f"{array.pointer}[{_whole(at)}] = {_whole(value)};")
@@ -260,6 +246,7 @@ class CudaEmitter(Emitter):
     @contextmanager
     def lanes(self, first: Index, last: Index) -> Iterator[Handle]:
         lane = self._fresh("long long")
+        self._wide.add(lane)
         begin, end = _whole(first), _whole(last)
         with self._block(f"for ({lane} = {begin} + FIRST_LANE; {lane} < {end}; {lane} += LANES_TOGETHER)"):
             yield lane
@@ -275,7 +262,10 @@ class CudaEmitter(Emitter):
 
     @contextmanager
     def loop(self, begin: Index, end: Index) -> Iterator[Handle]:
-        i = self._fresh("long long")
+        width = self._width(begin, end)
+        i = self._fresh(width)
+        if width == "long long":
+            self._wide.add(i)
         with self._block(f"for ({i} = {_whole(begin)}; {i} < {_whole(end)}; {i}++)"):
             yield i
 
@@ -286,7 +276,17 @@ class CudaEmitter(Emitter):
         declared = [f"{kind} {', '.join(names)};" for kind, names in self._declared.items() if names]
         blocks = f"#define BLOCKS {3 if len(self._lines) < SHORT else 2}"
         return "\n".join(
-            [blocks, PRELUDE, *self._tables, f"KERNEL {self._name}({signature})", "{", *declared, *self._lines, "}", ""]
+            [
+                blocks,
+                PRELUDE,
+                *self._tables,
+                f"KERNEL {self._name}({signature})",
+                "{",
+                *declared,
+                *together(self._lines),
+                "}",
+                "",
+            ]
         )
 
 
