@@ -305,8 +305,6 @@ class Own(da.Midpoint):
         ({"start": {theta.dot: [1, 2]}}, "make no lanes|lengths|no lanes in a study"),
         ({"parameters": {p: [1, 2] for p in PENDULUM.parameters}}, "Several values belong in vary="),
         ({"chunk": 0}, "chunk = 0"),
-        ({"events": da.Event(theta)}, r"no room for crossings.*simulate\(\.\.\., start="),
-        ({"events": [da.Event(theta)]}, "no room for crossings"),
         ({"vary": pandas.DataFrame({"theta": ["a"]})}, "is not a number"),
         ({"vary": pandas.DataFrame({"theta": []})}, "0 rows and 1 columns"),
         ({"vary": pandas.DataFrame({"theta": [0, 1]}), "samples": 3}, "Expected a grid"),

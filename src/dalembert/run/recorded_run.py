@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 import numpy as np
 
 from ..discrete.system import DiscreteSystem
+from ..engine.machine import DOUBLE
 from ..engine.run_options import EXACT, Search
 from ..engine.status import Status
 from ..errors import MethodError
@@ -64,6 +65,10 @@ class RecordedRun:
     """How exactly each step was solved: `search.tolerance` and `search.max_iterations`, see `simulate`."""
     reductions: Mapping[str, Array] = field(default_factory=dict)
     """What `simulate(record=...)` kept over all nodes, such as "largest x" and "drift energy": a number for each lane."""
+    precision: str = DOUBLE
+    """In which numbers its steps were computed, see `simulate`."""
+    stops: Mapping[int, tuple[float, Array]] = field(default_factory=dict, repr=False)
+    """Of lanes that an event has stopped in this computation: when, and the record there. Files do not have it."""
     _cache: dict[str, Array] = field(default_factory=dict, repr=False)
 
     # status
