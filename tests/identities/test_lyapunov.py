@@ -188,3 +188,35 @@ def test_the_error_is_that_of_the_mean_of_the_blocks_and_the_change_since_half_t
     change = rates.mean(axis=0) - rates[:15].mean(axis=0)
     order = np.argsort(-rates.mean(axis=0))
     np.testing.assert_allclose(found.error, np.hypot(scatter, change)[order], rtol=1e-12)
+
+
+@pytest.mark.parametrize("count", [1, 2, 70])
+@pytest.mark.parametrize("kind", ["star", "swing", "warming"])
+def test_a_lane_has_the_exponents_of_the_run_alone(kind, count, monkeypatch):
+    """To the last bit, though lanes are differentiated in other parts than one run."""
+    monkeypatch.setattr(lyapunov, "INTERVALS", 3 * lyapunov.SCALED)
+    S = da.entropies("S")
+    damped = {
+        "kinetic": x.dot**2 / 2,
+        "potential": x**4 / 4,
+        "internal_energy": da.exp(S),
+        "friction": {S: {x: -x.dot / 9}},
+    }
+    system = {
+        "star": HENON_HEILES,
+        "swing": da.System("swing", [x], lagrangian=x.dot**2 / 2 + k * da.cos(x)),
+        "warming": da.System("warming", [x], entropies=[S], **damped),
+    }[kind]
+    heights = np.linspace(-0.2, 0.2, count)
+    start = (
+        {x: heights}
+        | dict.fromkeys([*system.velocities, *system.coordinates[1:]], 0.1)
+        | dict.fromkeys(system.entropies, 0)
+    )
+    numbers = dict.fromkeys(system.parameters, 1) | ({k: np.linspace(1, 2, count)} if k in system.parameters else {})
+    given = {"h": 0.1, "steps": 1500, "every": 2}
+    found = da.lyapunov(da.simulate(system, da.Midpoint(), start=start, parameters=numbers, **given))
+    for lane in {0, count - 1}:
+        one, own = ({c: v[lane] if np.ndim(v) else v for c, v in table.items()} for table in (start, numbers))
+        alone = da.lyapunov(da.simulate(system, da.Midpoint(), start=one, parameters=own, **given))
+        assert np.array_equal(found.growth[lane], alone.growth) and np.array_equal(found.error[lane], alone.error)

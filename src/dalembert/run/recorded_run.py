@@ -268,6 +268,19 @@ class RecordedRun:
                 f"method such as Midpoint() or Reference()."
             )
 
+    def of_lanes(self, lanes: Array) -> Self:
+        """Some lanes as a run of their own."""
+        place = {int(lane): i for i, lane in enumerate(lanes)}
+        return replace(
+            self, lanes=len(lanes), records=self.records[lanes], codes=self.codes[lanes], residual=self.residual[lanes],
+            carry=self.carry[lanes], watched=None if self.watched is None else self.watched[:, lanes],
+            parameters={name: v[lanes] if np.ndim(v) else v for name, v in self.parameters.items()},
+            reductions={name: v[lanes] for name, v in self.reductions.items()},
+            events=tuple(replace(c, lane=place[c.lane]) for c in self.events if c.lane in place),
+            renewed=tuple(place[lane] for lane in self.renewed if lane in place),
+            stops={place[lane]: found for lane, found in self.stops.items() if lane in place}, _cache={},
+        )  # fmt: skip
+
     @property
     def ends_at_a_node(self) -> bool:
         """Whether the last record is at a node, and not at an event within a step."""

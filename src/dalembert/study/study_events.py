@@ -5,7 +5,7 @@ A lane has room for a number of crossings that is the same for all lanes, so tha
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -157,11 +157,6 @@ def at_records(run: Trajectory, rows: int) -> dict[str, Any]:
 
 def _stopped(run: Trajectory, lane: int) -> Trajectory:
     """A lane from its first record to the event that stopped it."""
-    when, record = run.stops[lane]
-    parameters: Mapping[str, Array] = {k: v[[lane]] if np.ndim(v) else v for k, v in run.parameters.items()}
-    return replace(
-        run, lanes=1, records=np.stack([run.records[lane, 0], record])[None], time=np.array([run.time[0], when]),
-        parameters=parameters, codes=run.codes[[lane]], residual=run.residual[[lane]], carry=run.carry[[lane]],
-        events=tuple(replace(c, lane=0) for c in run.events if c.lane == lane), watched=None, reductions={}, renewed=(),
-        stops={}, _cache={},
-    )  # fmt: skip
+    alone, (when, record) = run.of_lanes(np.array([lane])), run.stops[lane]
+    records = np.stack([alone.records[0, 0], record])[None]
+    return replace(alone, records=records, time=np.array([alone.time[0], when]), _cache={})
