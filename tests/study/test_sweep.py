@@ -430,7 +430,7 @@ def test_the_default_chunk_is_a_second_of_work():
     def lanes(count, seconds, numbers=20):
         return chunk_size.Work(count, seconds, numbers).chunk(None, 2)
 
-    assert lanes(10, 1e-4) == 15_000
+    assert lanes(10, 1e-4) == 20_000
     assert lanes(10**7, 1e-4) == 50_000
     assert lanes(10**6, 0.1) == 50
     assert lanes(10**6, 1e-9, 10**5) == 83

@@ -19,7 +19,7 @@ from ..run.plan import stepper
 from ..run.reductions import Reduction
 from ..run.trajectory import Trajectory
 
-LEAST, MOST = 1.5, 5.0
+LEAST, MOST = 2.0, 5.0
 """Seconds of work of a chunk: few that little is lost with one, enough that what it costs besides, some 20 ms of the
 processor, is little beside them."""
 
