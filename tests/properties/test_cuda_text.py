@@ -334,3 +334,23 @@ def test_a_run_is_continued_in_its_own_precision(device, suffix, tmp_path):
     da.simulate(spring, da.Midpoint(), precision="mixed", **given, **begin, **checkpoint)
     with pytest.raises(da.StartError, match="holds another run: its precision differ"):
         da.simulate(spring, da.Midpoint(), precision="single", **given, **begin, **checkpoint)
+
+
+def test_a_study_on_a_gpu(device, tmp_path):
+    """The lanes of a study by the code for GPUs, which its store names; a lane alone has the same bits."""
+    example = da.gallery.load("pendulum")
+    (angle,) = example.system.coordinates
+    given = {
+        "h": 0.02, "steps": 100, "start": example.start, "parameters": example.parameters, "progress": False, "workers": 0,
+        "vary": {angle: np.linspace(0.5, 2, 7)}, "record": {angle: "largest"}, "chunk": 3,
+    }  # fmt: skip
+    one = da.sweep(example.system, da.Midpoint(), store=tmp_path / "a.zarr", **given)
+    other = da.sweep(example.system, da.Midpoint(), store=tmp_path / "b.zarr", device=device, **given)
+    assert other.dataset.attrs["device"] == device and one.dataset.attrs["device"] == "cpu"
+    for name in ("end theta", "end theta.dot", "largest theta"):
+        a, b = one.dataset[name].values, other.dataset[name].values
+        assert np.abs(a - b).max() < 1e-12 and np.isfinite(b).all()
+    for lane in range(7):
+        assert other.run(lane, every=100)[angle][-1] == other.dataset["end theta"][lane]
+    with pytest.raises(da.StartError, match="its device differ"):
+        da.sweep(example.system, da.Midpoint(), store=tmp_path / "a.zarr", device=device, **given)

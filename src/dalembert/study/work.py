@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from ..engine.backends import threads
+from ..engine.machine import BACKENDS, CPU, VECTORS
 from ..errors import MethodError, StartError
 from ..run.events import Event
 from ..run.simulate import simulate
@@ -119,7 +120,8 @@ def compute(packed: bytes, identity: Mapping[str, str], values: Array) -> tuple[
     if different := [f"{k} {here.get(k)} instead of {v}" for k, v in identity.items() if here.get(k) != v]:
         raise MethodError(f"it has {', '.join(different)}")
     threads.LIMIT.most = 1
-    return _job(packed).results(values), processor()
+    job = _job(packed)
+    return job.results(values), processor(job.arguments["device"])
 
 
 @lru_cache(maxsize=2)
@@ -151,8 +153,9 @@ def _sources() -> str:
     return digest.hexdigest()[:12]
 
 
-def processor() -> str:
+def processor(device: str) -> str:
     """The kind of processor: code is compiled for it, so motions have the same bits on processors of one kind."""
     import llvmlite.binding
 
-    return str(llvmlite.binding.get_host_cpu_name())
+    name = str(llvmlite.binding.get_host_cpu_name())
+    return name if device in (CPU, VECTORS) else f"{name} with {BACKENDS[device].processor()}"
