@@ -331,3 +331,12 @@ def test_a_double_pendulum_against_variational_equations(monkeypatch):
         growth.append(np.log(np.abs(np.diag(stretched))))
     assert np.abs(np.sort(np.mean(growth, axis=0) / 0.5)[::-1] - found.exponents).max() < 1e-7
     assert found.exponents[0] > 0.3 and np.abs(found.pairs).max() < 1e-12
+
+
+def test_lanes_that_events_stop_at_different_times_are_refused():
+    start = {x: 0, y: [0.1, -0.1], x.dot: [0.3, 0.2], y.dot: 0}
+    given = {"h": 0.1, "steps": 400, "start": start, "parameters": {m: 1, k: 1, lam: 1}}
+    run = da.simulate(HENON_HEILES, da.Midpoint(), events=da.Event(y + 0.05, "stop"), **given)
+    assert run.ok
+    with pytest.raises(da.ModelError, match=r"lyapunov: events stopped lanes .* at different times"):
+        da.lyapunov(run, blocks=2)

@@ -305,6 +305,7 @@ class Own(da.Midpoint):
         ({"start": {theta.dot: [1, 2]}}, "make no lanes|lengths|no lanes in a study"),
         ({"parameters": {p: [1, 2] for p in PENDULUM.parameters}}, "Several values belong in vary="),
         ({"chunk": 0}, "chunk = 0"),
+        ({"progress": 3}, "progress = 3. Expected True, False, or a function"),
         ({"chunk": 10**18}, "chunk = 1000000000000000000: a chunk has up to 1048576 lanes"),
         ({"vary": pandas.DataFrame({"theta": ["a"]})}, "is not a number"),
         ({"vary": pandas.DataFrame({"theta": []})}, "0 rows and 1 columns"),

@@ -77,6 +77,7 @@ def sweep(
     path, lanes = checked_store(store), varied(vary, samples, sequence, seed)
     watched, room = given_events(events, crossings, stated, method, lanes.names)
     where = _Where(scheduler, _workers(workers, scheduler, device))
+    Progress(progress, 0)  # refuses what is none before anything is written
     fixed = {
         "system": stated, "method": method, "h": step_size(h), "tolerance": tolerance, "max_iterations": max_iterations,
         "device": device, "record": record, "start": _fixed(start, lanes.names, "start"),

@@ -140,6 +140,11 @@ def lyapunov(run: Trajectory, *, blocks: int = 10) -> Lyapunov:
         raise ModelError(
             f"lyapunov: {run!r} ended early, so there is no long-time growth in every lane. Give a run that reached its end."
         )
+    if not np.isfinite(run.table("position")).all():
+        raise ModelError(
+            f"lyapunov: events stopped lanes of {run!r} at different times, so they have no exponents over one time. Give "
+            f"each of them as a run of its own, or leave out the event."
+        )
     return Lyapunov(run, run.by_lane(_growth(run)), blocks)
 
 
