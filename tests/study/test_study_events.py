@@ -21,6 +21,9 @@ BALL = da.System("ball", [x], lagrangian=x.dot**2 / 2 - g * x)
 ROD = da.System("rod", [x, y], lagrangian=(x.dot**2 + y.dot**2) / 2 - g * y, constraints=[x**2 + y**2 - 1])
 BODY = da.System("body", [R], kinetic=(R.omega[0] ** 2 + 2 * R.omega[1] ** 2 + 3 * R.omega[2] ** 2) / 2)
 
+CLOCK = da.coordinates("event")
+NAMED = da.System("named", [CLOCK], lagrangian=CLOCK.dot**2 / 2)
+
 GROUND = da.Event(x, {x.dot: -k * x.dot}, direction=-1, name="ground")
 LATE = da.Event(da.time - sympy.Rational(3, 2) - x / 20, "stop", name="late")
 LEVEL = da.Event(x - 1, name="level")
@@ -177,6 +180,7 @@ def test_other_events_are_another_study(changes, told, tmp_path):
         ({"events": 3}, "events: got 3. Expected a list of events"),
         ({"events": [x]}, "is not an event"),
         ({"events": [da.Event(y)]}, "y"),
+        ({"system": NAMED, "events": [da.Event(CLOCK, name="zero")]}, "Give the coordinate event another name"),
         ({"crossings": -1}, "crossings = -1"),
         ({"crossings": 10**6}, "room for up to 10000"),
         ({"crossings": "many"}, "crossings = 'many'"),

@@ -53,6 +53,11 @@ def given_events(
             f"events: {names.count(twice[0])} events are called {twice[0]!r}, and a store tells them apart by their names. "
             f"Give each its own: Event(..., name='top')."
         )
+    places = {*numbers(system.coordinates), *(S.name for S in system.entropies)}
+    if found and "event" in places:  # no coordinate is called time
+        raise ModelError(
+            "events: a study has a result called 'crossing event'. Give the coordinate event another name."
+        )
     if alone := [p.name for p in own_parameters(found, system) if p.name in varied]:
         raise StartError(
             f"vary: {alone[0]} occurs in events only, so it has one value for all lanes. Give it in parameters=, or make it a "
@@ -90,8 +95,8 @@ def crossing_tables(run: Trajectory, names: Sequence[str], room: int) -> dict[st
     places, slots = _slots(run.events, room)
     kept = [run.events[i] for i in places]
 
-    def table(values: Sequence[Any], kind: type) -> Array:
-        whole = np.full((lanes, room), np.nan if kind is float else -1, dtype=np.float64 if kind is float else np.int64)
+    def table(values: Sequence[float], empty: float = np.nan) -> Array:
+        whole: Array = np.full((lanes, room), empty)
         whole[[c.lane for c in kept], slots] = values
         return whole
 
@@ -100,11 +105,11 @@ def crossing_tables(run: Trajectory, names: Sequence[str], room: int) -> dict[st
     found = {
         "end time": (("lane",), ends, "the time to which the lane was computed, that of the event if one stopped it"),
         "crossings": (("lane",), counts, f"how many there are, of which the first {room} are kept"),
-        "crossing event": (axes, table([names.index(c.name) for c in kept], int), f"which event it is; {told}"),
-        "crossing time": (axes, table([c.time for c in kept], float), "when it was"),
+        "crossing event": (axes, table([names.index(c.name) for c in kept], -1), f"which event it is; {told}"),
+        "crossing time": (axes, table([c.time for c in kept]), "when it was"),
     }
     for label, column in _state(run, kept).items():
-        found[f"crossing {label}"] = (axes, table(column, float), f"{label} there, before any action")
+        found[f"crossing {label}"] = (axes, table(column), f"{label} there, before any action")
     return found
 
 
