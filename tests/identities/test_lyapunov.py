@@ -277,12 +277,16 @@ def star_from(start, until):
 
 @pytest.mark.verify
 def test_published_exponents_to_a_percent():
-    """Over times fifteen times as long: errors are four times smaller."""
+    """Over times fifteen times as long: errors are four times smaller.
+
+    Those of the star less: its motion stays near islands for long times, so that the estimated error is itself known to a
+    factor of two (0.0014 and 0.0025 were found for motions that differ in rounding).
+    """
     for published, *system, damping, begin in PUBLISHED.values():
         found = da.lyapunov(driven(*system, damping, begin, 3e5))
         assert agrees(found, published, 4) and found.error[0] < published / (80 if damping else 8)
     for begin in STARS:
-        test_published_exponents_of_a_star(begin, 1e6, 25)
+        test_published_exponents_of_a_star(begin, 1e6, 12)
 
 
 @pytest.mark.slow

@@ -154,6 +154,8 @@ def at_records(run: Trajectory, rows: int) -> dict[str, Any]:
     nodes = run.at_nodes
 
     def padded(data: Array) -> Array:
+        if data.shape[1] == rows:
+            return data
         lost = np.full((len(data), rows - data.shape[1], *data.shape[2:]), np.nan)
         return np.concatenate([data, lost], axis=1)
 
