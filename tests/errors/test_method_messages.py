@@ -329,7 +329,7 @@ def test_what_is_suggested_instead_applies(name):
 def continued(changed):
     return (
         "start: a run is continued with its own system, method (not Reference), h, parameters, tolerance, "
-        f"max_iterations and record; here the {changed} cannot be continued with. "
+        f"max_iterations, record and precision; here the {changed} cannot be continued with. "
         "To change it, start from a state: {x: run.x[-1], x.dot: run[x.dot][-1], ...}."
     )
 

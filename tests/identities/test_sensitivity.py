@@ -236,3 +236,32 @@ def test_what_is_not_differentiated_is_refused():
     swing = da.simulate(rod, da.Midpoint(), h=0.05, until=3, events=wall, start={x: 0.6, y: -0.8, x.dot: 0})
     with pytest.raises(da.ModelError, match="has constraints: what an action does"):
         da.sensitivity(swing, x, x, events=[wall])
+
+
+@pytest.mark.parametrize(
+    ("changes", "told"),
+    [
+        (
+            {"events": [da.Event(y - 0.1, {y.dot: -e * y.dot}, -1, "bounce")]},
+            "'bounce' given is not that of the run: it is not zero",
+        ),
+        (
+            {"events": [da.Event(y, {y.dot: -e * y.dot / 2}, -1, "bounce")]},
+            "the action of the event 'bounce' given is not that",
+        ),
+        ({"parameters": {e: 0.81}}, "the action of the event 'bounce' given is not that of the run"),
+        ({"parameters": {e: [0.8, 0.8]}}, "e has 2 values and the run 1 lanes"),
+        ({"events": None}, "events = None. Expected the events of the run"),
+        ({"following": [y]}, "has no constraints, so no start follows"),
+    ],
+)
+def test_events_that_are_not_those_of_the_run_are_refused(changes, told):
+    """A run has only the names of its events; with others there would be other derivatives."""
+    numbers = {m: 1, g: 9.81, e: 0.8}
+    run = da.simulate(
+        BALL, da.Midpoint(), h=0.013, until=1.7, events=BOUNCE, start={y: 1, y.dot: 0}, parameters=numbers
+    )
+    right = {"events": BOUNCE, "parameters": {e: 0.8}}
+    assert np.isfinite(da.sensitivity(run, y, g, **right)[y]).all()
+    with pytest.raises(da.DalembertError, match=told):
+        da.sensitivity(run, y, g, **right | changes)

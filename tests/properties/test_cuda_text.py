@@ -344,3 +344,47 @@ def ring(n):
     start = {c: np.sin(i) for i, c in enumerate(q)} | {c.dot: 0.0 for c in q}
     parameters = {m: np.array([1.0, 2.0, 3.0]), k: 1.0}
     return {"system": system, "method": da.Midpoint(), "h": 0.1, "steps": 40, "parameters": parameters, "start": start}
+
+
+@pytest.mark.parametrize("suffix", ["nc", "zarr"])
+def test_a_run_is_continued_in_its_own_precision(device, suffix, tmp_path):
+    """The carry of another precision would be taken for its own; a file carries the precision too."""
+    x = da.coordinates("x")
+    spring = da.System("spring", [x], lagrangian=x.dot**2 / 2 - x**2 / 2)
+    given = {"h": 0.1, "steps": 20, "device": device}
+    begin = {"start": {x: 1, x.dot: 0}}
+    run = da.simulate(spring, da.Midpoint(), precision="mixed", **given, **begin)
+    assert run.precision == "mixed" and da.simulate(spring, da.Midpoint(), **given, **begin).precision == "double"
+    kept = da.load(run.save(tmp_path / f"a.{suffix}"))
+    assert kept.precision == "mixed"
+    for precision in ("double", "single"):
+        for start in (run, kept):
+            with pytest.raises(da.StartError, match="here the precision cannot be continued with"):
+                da.simulate(spring, da.Midpoint(), start=start, precision=precision, **given)
+    whole = da.simulate(spring, da.Midpoint(), precision="mixed", **given | {"steps": 40}, **begin)
+    later = da.simulate(spring, da.Midpoint(), start=kept, precision="mixed", **given)
+    assert np.array_equal(later.x, whole.x[20:])
+    checkpoint = {"checkpoint": tmp_path / f"b.{suffix}", "checkpoint_every": 10}
+    da.simulate(spring, da.Midpoint(), precision="mixed", **given, **begin, **checkpoint)
+    with pytest.raises(da.StartError, match="holds another run: its precision differ"):
+        da.simulate(spring, da.Midpoint(), precision="single", **given, **begin, **checkpoint)
+
+
+def test_a_study_on_a_gpu(device, tmp_path):
+    """The lanes of a study by the code for GPUs, which its store names; a lane alone has the same bits."""
+    example = da.gallery.load("pendulum")
+    (angle,) = example.system.coordinates
+    given = {
+        "h": 0.02, "steps": 100, "start": example.start, "parameters": example.parameters, "progress": False, "workers": 0,
+        "vary": {angle: np.linspace(0.5, 2, 7)}, "record": {angle: "largest"}, "chunk": 3,
+    }  # fmt: skip
+    one = da.sweep(example.system, da.Midpoint(), store=tmp_path / "a.zarr", **given)
+    other = da.sweep(example.system, da.Midpoint(), store=tmp_path / "b.zarr", device=device, **given)
+    assert other.dataset.attrs["device"] == device and one.dataset.attrs["device"] == "cpu"
+    for name in ("end theta", "end theta.dot", "largest theta"):
+        a, b = one.dataset[name].values, other.dataset[name].values
+        assert np.abs(a - b).max() < 1e-12 and np.isfinite(b).all()
+    for lane in range(7):
+        assert other.run(lane, every=100)[angle][-1] == other.dataset["end theta"][lane]
+    with pytest.raises(da.StartError, match="its device differ"):
+        da.sweep(example.system, da.Midpoint(), store=tmp_path / "a.zarr", device=device, **given)

@@ -352,6 +352,19 @@ def test_a_worker_of_another_version_is_refused(cluster, tmp_path, whole):
 
 
 @pytest.mark.slow
+def test_a_worker_without_a_gpu_says_so(cluster, tmp_path):
+    """The client needs none; the workers compute."""
+    try:
+        import cupy  # noqa: F401
+    except ImportError:
+        told = r"a worker cannot compute chunk \d+: CuPy cannot be imported.*needs an NVIDIA GPU.* has 0 of 240 lanes"
+        with pytest.raises(da.MethodError, match=told):
+            call(tmp_path / "a.zarr", workers=None, scheduler=cluster.address, device="cuda")
+    else:
+        pytest.skip("workers here may have a GPU")
+
+
+@pytest.mark.slow
 def test_a_scheduler_that_is_lost(tmp_path, monkeypatch, whole):
     monkeypatch.setattr(workers, "CONNECT", 5.0)  # so long it is sought, too
     own, store = Cluster(tmp_path), tmp_path / "a.zarr"

@@ -305,8 +305,8 @@ class Own(da.Midpoint):
         ({"start": {theta.dot: [1, 2]}}, "make no lanes|lengths|no lanes in a study"),
         ({"parameters": {p: [1, 2] for p in PENDULUM.parameters}}, "Several values belong in vary="),
         ({"chunk": 0}, "chunk = 0"),
-        ({"events": da.Event(theta)}, r"no room for crossings.*simulate\(\.\.\., start="),
-        ({"events": [da.Event(theta)]}, "no room for crossings"),
+        ({"progress": 3}, "progress = 3. Expected True, False, or a function"),
+        ({"chunk": 10**18}, "chunk = 1000000000000000000: a chunk has up to 1048576 lanes"),
         ({"vary": pandas.DataFrame({"theta": ["a"]})}, "is not a number"),
         ({"vary": pandas.DataFrame({"theta": []})}, "0 rows and 1 columns"),
         ({"vary": pandas.DataFrame({"theta": [0, 1]}), "samples": 3}, "Expected a grid"),
@@ -432,7 +432,7 @@ def test_the_default_chunk_is_a_second_of_work():
     def lanes(count, seconds, numbers=20):
         return chunk_size.Work(count, seconds, numbers).chunk(None, 2)
 
-    assert lanes(10, 1e-4) == 15_000
+    assert lanes(10, 1e-4) == 20_000
     assert lanes(10**7, 1e-4) == 50_000
     assert lanes(10**6, 0.1) == 50
     assert lanes(10**6, 1e-9, 10**5) == 83

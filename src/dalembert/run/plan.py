@@ -12,7 +12,7 @@ import numpy as np
 from ..discrete.equations import carried
 from ..discrete.state_layout import velocity_columns
 from ..discrete.system import DiscreteSystem
-from ..engine.machine import CPU, Stepper
+from ..engine.machine import COARSER, CPU, DOUBLE, Stepper
 from ..engine.run_options import EXACT, Extent, Search
 from ..errors import StartError
 from ..methods.base import Method
@@ -154,8 +154,13 @@ class Plan:
         return Trajectory(
             system=self.system, method=self.method, h=e.h, every=e.every, time=self._own_times(computed),
             parameters=self.values, lanes=self.lanes, begin=e.begin, t0=e.t0, version=__version__,
-            search=self.search, **computed,
+            search=self.search, precision=self._precision, **computed,
         )  # fmt: skip
+
+    @property
+    def _precision(self) -> str:
+        """In which numbers steps are computed, as the name of the device says."""
+        return next((p for p in COARSER if self.device.endswith(f" {p}")), DOUBLE)
 
     def _own_times(self, computed: dict[str, Any]) -> Array:
         """The times of the records: those in the state, if it has a time; after the last valid record this one's again."""

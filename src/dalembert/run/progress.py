@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterator
 from types import TracebackType
 from typing import Any, Self
 
+from ..errors import MethodError, told
+
 Report = bool | Callable[[int, int], None] | None
 
 PATIENCE = 1.5
@@ -24,6 +26,8 @@ class Progress:
     """A bar on the terminal, calls of a function, or nothing."""
 
     def __init__(self, wanted: Report, total: int):
+        if not (wanted is None or isinstance(wanted, bool) or callable(wanted)):
+            raise MethodError(f"progress = {told(wanted)}. Expected True, False, or a function of (done, in all).")
         self._wanted, self._total, self._began = wanted, total, clock.monotonic()
         self._bar: Any = None
 

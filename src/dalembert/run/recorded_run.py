@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 import numpy as np
 
 from ..discrete.system import DiscreteSystem
+from ..engine.machine import DOUBLE
 from ..engine.run_options import EXACT, Search
 from ..engine.status import Status
 from ..errors import MethodError
@@ -64,6 +65,10 @@ class RecordedRun:
     """How exactly each step was solved: `search.tolerance` and `search.max_iterations`, see `simulate`."""
     reductions: Mapping[str, Array] = field(default_factory=dict)
     """What `simulate(record=...)` kept over all nodes, such as "largest x" and "drift energy": a number for each lane."""
+    precision: str = DOUBLE
+    """In which numbers its steps were computed, see `simulate`."""
+    stops: Mapping[int, tuple[float, Array]] = field(default_factory=dict, repr=False)
+    """Of lanes that an event has stopped in this computation: when, and the record there. Files do not have it."""
     _cache: dict[str, Array] = field(default_factory=dict, repr=False)
 
     # status
@@ -262,6 +267,19 @@ class RecordedRun:
                 f"{role}: the steps of {self.method!r} have different lengths in time. Expected a run with equal steps, by a "
                 f"method such as Midpoint() or Reference()."
             )
+
+    def of_lanes(self, lanes: Array) -> Self:
+        """Some lanes as a run of their own."""
+        place = {int(lane): i for i, lane in enumerate(lanes)}
+        return replace(
+            self, lanes=len(lanes), records=self.records[lanes], codes=self.codes[lanes], residual=self.residual[lanes],
+            carry=self.carry[lanes], watched=None if self.watched is None else self.watched[:, lanes],
+            parameters={name: v[lanes] if np.ndim(v) else v for name, v in self.parameters.items()},
+            reductions={name: v[lanes] for name, v in self.reductions.items()},
+            events=tuple(replace(c, lane=place[c.lane]) for c in self.events if c.lane in place),
+            renewed=tuple(place[lane] for lane in self.renewed if lane in place),
+            stops={place[lane]: found for lane, found in self.stops.items() if lane in place}, _cache={},
+        )  # fmt: skip
 
     @property
     def ends_at_a_node(self) -> bool:

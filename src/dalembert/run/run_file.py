@@ -23,6 +23,7 @@ import numpy as np
 from ..discrete import serial as discrete_serial
 from ..discrete.system import DiscreteSystem
 from ..engine.kernels import STATUS_WIDTH
+from ..engine.machine import COARSER, DOUBLE
 from ..engine.run_options import EXACT, Search
 from ..engine.status import Status
 from ..errors import StartError
@@ -64,8 +65,8 @@ ATTRIBUTES = (
     "software", "format", "method_options", "h", "every", "t0", "first_step", "lanes", "model", "model_kind", "columns",
     "parameters", "events", "renewed",
 )  # fmt: skip
-ADDED = ("tolerance", "max_iterations", "reductions")
-"""Attributes since format 3; the last only if numbers were kept over all nodes."""
+ADDED = ("tolerance", "max_iterations", "reductions", "precision")
+"""Attributes since format 3; the last two only if numbers were kept over all nodes, and if steps were not of doubles."""
 ARRAYS = (
     "time", "status", "run.status", "run.last_step", "run.iterations", "run.corrections", "run.residual", "run.carry",
     "run.watched", "run.reductions", "run.records",
@@ -280,8 +281,8 @@ def _own_parts(given: Mapping[str, Any], lanes: int, width: int) -> dict[str, An
     return {
         "h": _real(given, "h"), "t0": _real(given, "t0"), "every": _whole(given, "every", 1),
         "lanes": None if told < 0 else told, "columns": tuple(columns),
-        "search": _search(given), "renewed": tuple(renewed), "version": _text(given, "software", 1000).split(" ")[-1],
-        "method": _method(_json(given, "method_options", object)),
+        "search": _search(given), "precision": _precision(given), "renewed": tuple(renewed),
+        "version": _text(given, "software", 1000).split(" ")[-1], "method": _method(_json(given, "method_options", object)),
     }  # fmt: skip
 
 
@@ -293,6 +294,13 @@ def _search(given: Mapping[str, Any]) -> Search:
     if not 0 < tolerance <= LOOSEST:
         raise ValueError(f"its tolerance is {tolerance:g}")
     return Search(tolerance, _whole(given, "max_iterations", 1))
+
+
+def _precision(given: Mapping[str, Any]) -> str:
+    found = _text(given, "precision", 100) if "precision" in given else DOUBLE
+    if found not in (DOUBLE, *COARSER):
+        raise ValueError(f"its precision is {found!r}")
+    return found
 
 
 def _fitted(system: System | DiscreteSystem, parts: dict[str, Any], given: Mapping[str, Any]) -> Trajectory:

@@ -43,6 +43,7 @@ def differences(found: Trajectory, first: Trajectory) -> list[str]:
         and all(np.array_equal(v, first.parameters[k], True) for k, v in found.parameters.items()),
         "tolerance or max_iterations": found.search == first.search,
         "record": list(found.reductions) == list(first.reductions),
+        "precision": found.precision == first.precision,
         "start": (found.t0, found.begin, found.lanes) == (first.t0, first.begin, first.lanes)
         and (not len(found.time) or all(map(_same, begun_as(found), begun_as(first)))),
     }

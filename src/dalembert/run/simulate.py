@@ -321,7 +321,7 @@ def _with_events(
     run = plan.trajectory(
         records=records, columns=names, codes=found.codes, residual=found.residual,
         carry=np.hstack([found.carry, found.cells]), reductions=plan.tally.results(found.cells) if plan.record else {},
-        events=tuple(found.crossings), watched=np.stack([found.side, found.since]),
+        events=tuple(found.crossings), watched=np.stack([found.side, found.since]), stops=found.stops,
     )  # fmt: skip
     return replace(run, time=times)
 
@@ -339,12 +339,13 @@ def _continued(
         "parameters": all(np.array_equal(given[k], v, True) for k, v in earlier.parameters.items() if k in given),
         "tolerance or max_iterations": _search(asked, method, earlier.search) == earlier.search,
         "record": [r.title for r in asked.record] == list(earlier.reductions),
+        "precision": asked.precision == earlier.precision,
     }
     if not all(kept.values()):
         changed = ", ".join(name for name, same in kept.items() if not same)
         raise StartError(
             f"start: a run is continued with its own system, method (not Reference), h, parameters, tolerance, "
-            f"max_iterations and record; here the {changed} cannot be continued with. "
+            f"max_iterations, record and precision; here the {changed} cannot be continued with. "
             f"To change it, start from a state: {{x: run.x[-1], x.dot: run[x.dot][-1], ...}}."
         )
     going = np.isin(earlier.codes[:, 0], (Status.CONVERGED, Status.INTERRUPTED))

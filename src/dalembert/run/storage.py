@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..discrete.system import DiscreteSystem
+from ..engine.machine import DOUBLE
 from ..errors import ModelError
 from ..methods import REGISTRY
 from ..methods.base import Method
@@ -102,6 +103,7 @@ def _provenance(run: Trajectory) -> dict[str, Any]:
         "tolerance": run.search.tolerance,
         "max_iterations": run.search.max_iterations,
         **({"reductions": json.dumps(list(run.reductions))} if run.reductions else {}),
+        **({"precision": run.precision} if run.precision != DOUBLE else {}),
     }
 
 

@@ -151,7 +151,7 @@ def _group(attributes: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _write_changed(file: Path, node: Mapping[str, Any]) -> None:
-    text = (json.dumps(node, indent=1, ensure_ascii=True) + "\n").encode()
+    text = (json.dumps(node, ensure_ascii=True) + "\n").encode()
     with suppress(OSError):
         if file.stat().st_size == len(text) and file.read_bytes() == text:
             return

@@ -19,7 +19,7 @@ from ..run.plan import stepper
 from ..run.reductions import Reduction
 from ..run.trajectory import Trajectory
 
-LEAST, MOST = 1.5, 5.0
+LEAST, MOST = 2.0, 5.0
 """Seconds of work of a chunk: few that little is lost with one, enough that what it costs besides, some 20 ms of the
 processor, is little beside them."""
 
@@ -61,12 +61,14 @@ class Work:
             return min(max(-(-self.lanes // PARTS), least), fitting)
         expected = "give the number of lanes that are computed and written at once, a whole number from 1"
         asked = whole(given, "chunk", MethodError, least=1, expected=expected)
+        if asked > MOST_LANES:
+            raise MethodError(f"chunk = {asked}: a chunk has up to {MOST_LANES} lanes.")
         lane, free = 8 * COPIES * max(self.numbers, 1), available()
-        needed = processes * lane * min(asked, self.lanes)
+        needed = processes * lane * asked  # a file has room for a whole chunk
         if free is not None and needed > free:
             fits = free // (2 * processes * lane)
             remedy = f"chunk={fits} fits." if fits else "Not even one lane fits: record fewer steps with every=."
-            told = f"{processes} chunks of {min(asked, self.lanes)} lanes" if processes > 1 else f"{asked} lanes"
+            told = f"{processes} chunks of {asked} lanes" if processes > 1 else f"{asked} lanes"
             raise MethodError(
                 f"chunk = {asked}: {told} with {self.numbers} numbers each take {size(needed)} of memory at a time, and "
                 f"{size(free)} are free. {remedy}"

@@ -171,12 +171,7 @@ class Store:
             whole = array.empty()[: part.stop - part.start]
             if not lanes.all() and (found := array.read(self.path, k)) is not None:
                 whole[:] = found
-            if name in results:
-                whole[lanes] = results[name]
-            elif name == "last_step":
-                whole[lanes] = -1
-            else:
-                whole[lanes] = np.nan
+            whole[lanes] = results[name] if name in results else array.empty()[: lanes.sum()]  # of refused lanes
             written.append((array, k, whole))
         write_chunks(self.path, written)
 
@@ -214,7 +209,7 @@ def _attributes(path: Path) -> dict[str, Any] | None:
 def _check_same(path: Path, found: Mapping[str, Any], wanted: Mapping[str, Any]) -> None:
     """Refuse the store of another study; what varies may have more values."""
     different = [name for name in wanted if found.get(name) != wanted[name]]
-    if different == ["software"]:
+    if "software" in different:  # other versions may describe the same study in another way
         had = found["software"] if isinstance(found["software"], dict) else {}
         changes = [f"{k} {had.get(k)} and not {v}" for k, v in wanted["software"].items() if had.get(k) != v]
         raise StartError(
@@ -222,7 +217,7 @@ def _check_same(path: Path, found: Mapping[str, Any], wanted: Mapping[str, Any])
             f"those versions, or give another store."
         )
     if different:
-        told = ", ".join(name.replace("_", " ") for name in different if name != "software")
+        told = ", ".join(name.replace("_", " ") for name in different)
         raise StartError(
             f"store: {path} holds another study: its {told} differ. Give another store, or delete this one to begin again."
         )

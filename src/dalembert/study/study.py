@@ -14,6 +14,7 @@ from ..errors import ModelError, StartError
 from ..model.coordinates import time
 from ..numbers import reals
 from ..run.trajectory import Trajectory
+from ..run.values import Array
 from ..run.zarr_file import MISSING
 from .lane_values import name_of
 from .store import Store
@@ -75,7 +76,7 @@ class Study:
     def failed(self) -> tuple[FailedLane, ...]:
         """The lanes that were refused or did not come to their end, with what each was given."""
         status, last = self._store.column("status"), self._store.column("last_step")
-        bad = np.flatnonzero((status != Status.CONVERGED) & (status != NOT_COMPUTED))
+        bad = np.flatnonzero(_failed(status))
         return tuple(self._failed(int(i), int(status[i]), int(last[i])) for i in bad)
 
     def _failed(self, lane: int, status: int, last: int) -> FailedLane:
@@ -111,8 +112,13 @@ class Study:
 
     def __repr__(self) -> str:
         status = self._store.column("status")
-        failed = int(((status != Status.CONVERGED) & (status != NOT_COMPUTED)).sum())
+        failed = int(_failed(status).sum())
         left = int((status == NOT_COMPUTED).sum())
         name, varies = self._job.arguments["system"].name, ", ".join(self._job.names)
         told = f", {failed} failed" * bool(failed) + f", {left} not computed" * bool(left)
         return f"<Study of {name!r}: {self.lanes} lanes over {varies}{told}, in {self.path.name}>"
+
+
+def _failed(status: Array) -> Array:
+    """Which lanes neither came to their end nor were stopped by an event."""
+    return ~np.isin(status, (Status.CONVERGED, Status.EVENT, NOT_COMPUTED))

@@ -31,7 +31,8 @@ from .chunk_size import Work, seconds
 from .lane_values import Varied, name_of, varied
 from .store import KIND, Layout, Store, checked_store, lanes_in
 from .study import Study
-from .work import Job, Result, identity_of_software, outcome
+from .study_events import given_events, numbers_of_events, plain_events, work_of_events
+from .work import Job, identity_of_software
 from .workers import cores, in_this_process, on_cluster
 
 FORMAT = 1
@@ -47,7 +48,7 @@ def sweep(
     record: Mapping[Any, str | Sequence[str]] | None = None, every: int | None = None, samples: int | None = None,
     sequence: str = "sobol", seed: int = 0, chunk: int | None = None, workers: int | None = None,
     scheduler: str | None = None, tolerance: float | None = None, max_iterations: int | None = None, device: str = CPU,
-    events: Any = (), progress: bool | Callable[[int, int], None] | None = None,
+    events: Event | Sequence[Event] = (), crossings: int = 16, progress: bool | Callable[[int, int], None] | None = None,
 ) -> Study:  # fmt: skip
     """Compute a motion for every value of what varies, into a Zarr folder that xarray reads as one Dataset.
 
@@ -66,22 +67,24 @@ def sweep(
     chunk:      lanes that are computed and written at once
     workers:    processes on this machine, by default one for each core; 0 computes in this process
     scheduler:  the address of a Dask scheduler, "tcp://...", or its file, "scheduler.json", instead of processes here
-    events:     refused: crossings belong to `simulate`, whose arrays in `start` and `parameters` make lanes
+    events:     what happens where expressions cross zero, as in `simulate`; a lane that an event stops ends there
+    crossings:  so many crossings of each lane are kept, the first ones, with the state there; all of them are counted
     progress:   True or False shows a bar with the remaining time or not; or a function called with (lanes done, lanes in all)
     Others:     as in `simulate`. Needs the extra `study`: pip install 'dalembert[study]'
     """
     stated = system.system if isinstance(system, Assembly) else system
     _check_system(stated, method)
-    _check_no_events(events)
     path, lanes = checked_store(store), varied(vary, samples, sequence, seed)
+    watched, room = given_events(events, crossings, stated, method, lanes.names)
     where = _Where(scheduler, _workers(workers, scheduler, device))
+    Progress(progress, 0)  # refuses what is none before anything is written
     fixed = {
         "system": stated, "method": method, "h": step_size(h), "tolerance": tolerance, "max_iterations": max_iterations,
         "device": device, "record": record, "start": _fixed(start, lanes.names, "start"),
-        "parameters": _fixed(parameters, lanes.names, "parameters"),
+        "parameters": _fixed(parameters, lanes.names, "parameters"), "events": watched,
     }  # fmt: skip
     asked = Options(step_size(h), until, steps, every, device=device)
-    job, layout, provenance = _prepared(fixed, lanes, asked, chunk, max(where.workers, 1))
+    job, layout, provenance = _prepared(Job(fixed, lanes.names, every is not None, 0, room), lanes, asked, chunk, where)
     with locked(path):
         opened = Store.opened(path, lanes, layout, provenance)
         _compute(opened, job, lanes, where, progress)
@@ -89,21 +92,25 @@ def sweep(
 
 
 def _prepared(
-    fixed: dict[str, Any], lanes: Varied, asked: Options, chunk: Any, processes: int
+    stated: Job, lanes: Varied, asked: Options, chunk: Any, where: _Where
 ) -> tuple[Job, Layout, dict[str, Any]]:  # fmt: skip
     """What is computed, what a store has room for, and its provenance, from the start of one lane."""
-    recorded = asked.every is not None
-    tried = _tried(Job({**fixed, "device": CPU}, lanes.names, recorded), lanes)
-    asked.place(fixed["method"])
+    given = stated.arguments
+    tried = _tried(replace(stated, arguments={**given, "device": CPU}), lanes)
+    asked.place(given["method"])
     extent = asked.extent(tried.t0)
-    every = extent.every if recorded else max(extent.steps, 1)
-    job = Job({**fixed, "steps": extent.steps, "every": every}, lanes.names, recorded)
-    records = extent.records if recorded else 2
-    kept = reductions(fixed["record"], fixed["system"], fixed["method"])
-    lane = max(extent.steps, 1) * seconds(tried, kept)
-    size = Work(len(lanes.table), lane, records * tried.records.shape[2]).chunk(chunk, processes)
-    times = _times(tried, every, records) if recorded else None
-    layout = Layout(len(lanes.table), size, lanes.names, _example(tried, recorded, records), times)
+    every = extent.every if stated.recorded else max(extent.steps, 1)
+    records = extent.records if stated.recorded else 2
+    job = replace(stated, arguments={**given, "steps": extent.steps, "every": every}, rows=records)
+    kept = reductions(given["record"], given["system"], given["method"])
+    lane, columns = max(extent.steps, 1) * seconds(tried, kept), tried.records.shape[2]
+    numbers = columns * records
+    if job.events:
+        lane += work_of_events(extent.steps, room=job.crossings)
+        numbers += columns * numbers_of_events(job.crossings)
+    size = Work(len(lanes.table), lane, numbers).chunk(chunk, max(where.workers, 1))
+    times = _times(tried, every, records) if job.recorded else None
+    layout = Layout(len(lanes.table), size, lanes.names, job.outcome(tried), times)
     layout.check_names()
     return job, layout, _provenance(job, lanes, tried)
 
@@ -132,15 +139,6 @@ def _check_system(system: Any, method: Any) -> None:
         model_text(system)
     except ModelError as error:
         raise ModelError(f"sweep: a store cannot hold this system: {error}") from None
-
-
-def _check_no_events(events: Any) -> None:
-    if isinstance(events, Event) or len(events):
-        raise MethodError(
-            "sweep: a store has no room for crossings, whose number is not known before. Compute the lanes with simulate, "
-            "arrays in start and parameters: run = simulate(..., start={x: numpy.linspace(0, 1, 1000), ...}, events=...), and "
-            "save each such run: run.save('part1.nc')."
-        )
 
 
 def _fixed(given: Any, names: Sequence[str], role: str) -> dict[Any, Any]:
@@ -172,17 +170,6 @@ def _tried(job: Job, lanes: Varied) -> Trajectory:
         return found
     assert first is not None
     raise first
-
-
-def _example(run: Trajectory, recorded: bool, records: int) -> dict[str, Result]:
-    """What is kept of a run, with as many records as it will have."""
-    found = outcome(run, recorded)
-    if not recorded:
-        return found
-    return {
-        name: replace(r, data=np.broadcast_to(r.data, (1, records, *r.data.shape[2:]))) if "time" in r.axes else r
-        for name, r in found.items()
-    }
 
 
 def _times(run: Trajectory, every: int, records: int) -> Array:
@@ -224,6 +211,7 @@ def _provenance(job: Job, lanes: Varied, tried: Trajectory) -> dict[str, Any]:
         "every": given["every"], "record": [r.title for r in kept], "tolerance": tried.search.tolerance,
         "max_iterations": tried.search.max_iterations, "device": given["device"],
         "start": plain(given["start"], "start"), "parameters": plain(given["parameters"], "parameters"),
+        "events": plain_events(given["events"]), "crossings": job.crossings if given["events"] else 0,
         "varied": list(lanes.names), "sampling": None if lanes.sampling is None else dict(lanes.sampling),
     }  # fmt: skip
 

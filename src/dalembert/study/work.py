@@ -14,11 +14,13 @@ from typing import Any
 import numpy as np
 
 from ..engine.backends import threads
+from ..engine.machine import BACKENDS, CPU, VECTORS
 from ..errors import MethodError, StartError
+from ..run.events import Event
 from ..run.simulate import simulate
-from ..run.storage import named_arrays
 from ..run.trajectory import Trajectory
 from ..run.values import Array
+from .study_events import at_ends, at_records, crossing_tables
 
 NOT_COMPUTED, REFUSED = -1, -2
 """Status of a lane that has not been computed, and of one whose start or parameters were refused."""
@@ -37,6 +39,16 @@ class Job:
     """What varies."""
     recorded: bool
     """Whether records over time are kept, or only their last."""
+    rows: int = 0
+    """How many records are kept over time."""
+    crossings: int = 0
+    """How many crossings of events are kept of each lane."""
+
+    @property
+    def events(self) -> tuple[Event, ...]:
+        """What is looked for along each motion."""
+        found: tuple[Event, ...] = self.arguments.get("events", ())
+        return found
 
     def simulate(self, values: Array, **changes: Any) -> Trajectory:
         """The run of some lanes, (lanes, names), or of one without an axis of lanes, (names)."""
@@ -50,12 +62,32 @@ class Job:
     def results(self, values: Array) -> dict[str, Array]:
         """The numbers of some lanes, by name. Lanes that are refused are found by halving, and marked."""
         try:
-            return {name: r.data for name, r in outcome(self.simulate(values), self.recorded).items()}
+            return {name: r.data for name, r in self.outcome(self.simulate(values)).items()}
         except StartError:
             if len(values) == 1:
                 return {"status": np.full(1, REFUSED, dtype=np.int8)}
         half = len(values) // 2
         return joined(self.results(values[:half]), half, self.results(values[half:]), len(values) - half)
+
+    def outcome(self, run: Trajectory) -> dict[str, Result]:
+        """What a store keeps of a run with lanes; the status comes last."""
+        found = {title: Result(("lane",), values, title) for title, values in run.reductions.items()}
+        over = at_records(run, self.rows) if self.recorded else at_ends(run)
+        for name, (axes, data, *attributes) in over.items():
+            about = attributes[0]["long_name"] if attributes else name
+            if self.recorded:
+                found[f"recorded {name}"] = Result(axes, data, f"{about}, at the recorded times")
+            else:
+                found[f"end {name}"] = Result(("lane", *axes[2:]), data, f"{about}, at the end")
+        if self.events:
+            tables = crossing_tables(run, [e.name for e in self.events], self.crossings)
+            found |= {name: Result(*parts) for name, parts in tables.items()}
+        found["last_step"] = Result(("lane",), run.codes[:, 1], "the last valid step")
+        found["status"] = Result(
+            ("lane",), run.codes[:, 0].astype(np.int8), f"0: every step converged, {NOT_COMPUTED}: not computed yet, "
+            f"{REFUSED}: start or parameters refused, else dalembert.Status",
+        )  # fmt: skip
+        return {name: r for name, r in found.items() if r.data[0].size}
 
 
 @dataclass(frozen=True)
@@ -65,23 +97,6 @@ class Result:
     axes: tuple[str, ...]
     data: Array
     about: str = ""
-
-
-def outcome(run: Trajectory, recorded: bool) -> dict[str, Result]:
-    """What a store keeps of a run with lanes; the status comes last."""
-    found = {title: Result(("lane",), values, title) for title, values in run.reductions.items()}
-    for name, (axes, data, *attributes) in named_arrays(run).items():
-        about = attributes[0]["long_name"] if attributes else name
-        if recorded:
-            found[f"recorded {name}"] = Result(axes, data, f"{about}, at the recorded times")
-        else:
-            found[f"end {name}"] = Result(("lane", *axes[2:]), data[:, -1], f"{about}, at the end")
-    found["last_step"] = Result(("lane",), run.codes[:, 1], "the last valid step")
-    found["status"] = Result(
-        ("lane",), run.codes[:, 0].astype(np.int8), f"0: every step converged, {NOT_COMPUTED}: not computed yet, "
-        f"{REFUSED}: start or parameters refused, else dalembert.Status",
-    )  # fmt: skip
-    return {name: r for name, r in found.items() if r.data[0].size}
 
 
 def joined(first: Mapping[str, Array], left: int, second: Mapping[str, Array], right: int) -> dict[str, Array]:
@@ -105,7 +120,8 @@ def compute(packed: bytes, identity: Mapping[str, str], values: Array) -> tuple[
     if different := [f"{k} {here.get(k)} instead of {v}" for k, v in identity.items() if here.get(k) != v]:
         raise MethodError(f"it has {', '.join(different)}")
     threads.LIMIT.most = 1
-    return _job(packed).results(values), processor()
+    job = _job(packed)
+    return job.results(values), processor(job.arguments["device"])
 
 
 @lru_cache(maxsize=2)
@@ -137,8 +153,9 @@ def _sources() -> str:
     return digest.hexdigest()[:12]
 
 
-def processor() -> str:
+def processor(device: str) -> str:
     """The kind of processor: code is compiled for it, so motions have the same bits on processors of one kind."""
     import llvmlite.binding
 
-    return str(llvmlite.binding.get_host_cpu_name())
+    name = str(llvmlite.binding.get_host_cpu_name())
+    return name if device in (CPU, VECTORS) else f"{name} with {BACKENDS[device].processor()}"

@@ -7,12 +7,13 @@ from typing import Any
 
 import sympy
 
-from ...errors import ModelError, told
+from ...errors import ModelError, StartError, told
 from ...model.coordinates import Parameter
 from ...model.space import lines
 from ...model.system import System
 from ...run.events import Event
 from ...run.trajectory import Trajectory, known_quantity
+from ...run.values import Array
 from ...symbolic import fast
 from ...theory.motion.energies import energy
 from .tangents import check_steps
@@ -31,6 +32,17 @@ def check_run(run: Any) -> None:
             f"sensitivity: events changed this motion, and {run.system.name!r} has constraints: what an action does to a "
             f"state on constraints is not differentiated. Write the system in free coordinates, or leave out the event."
         )
+
+
+def given_numbers(run: Trajectory, values: dict[str, Array]) -> dict[str, Array]:
+    """The values of parameters of events: one, or one for each lane."""
+    lanes = len(run.records)
+    for name, value in values.items():
+        if value.shape not in ((), (lanes,)):
+            raise StartError(
+                f"sensitivity: parameters: {name} has {value.size} values and the run {lanes} lanes. Give one number."
+            )
+    return values
 
 
 def wanted_quantities(system: System, of: Any) -> dict[Any, Any]:
@@ -72,10 +84,11 @@ def wanted_variables(system: System, by: Any, more: Sequence[Parameter]) -> tupl
     return found
 
 
-def wanted_events(run: Trajectory, events: Sequence[Event]) -> dict[str, Event]:
+def wanted_events(run: Trajectory, events: Any) -> dict[str, Event]:
     """The events given, by name; those that changed or stopped the motion must be among them."""
-    given = {e.name: e for e in events} if all(isinstance(e, Event) for e in events) else None
-    if given is None or len(given) < len(events):
+    listed = [events] if isinstance(events, Event) else list(events) if isinstance(events, list | tuple) else None
+    given = {e.name: e for e in listed or () if isinstance(e, Event)}
+    if listed is None or len(given) < len(listed):
         raise ModelError(
             f"sensitivity: events = {told(events)}. Expected the events of the run, each with a name of its own: Event(..., "
             f"name='bounce')."

@@ -123,3 +123,11 @@ class DerivedMap:
         """Outputs have a value before the map is applied, on which nothing depends."""
         some = np.zeros(len(given.values[TIME]))
         return Varied({**given.values, **{after_name(name): some for name in self.plain.outputs}}, given.changes)
+
+
+def velocity_seed(step: StepMap, system: System, velocity: Array) -> Array:
+    """Expected unknowns of a map of states: the velocities among them, zero for others."""
+    places = {v.name: i for i, v in enumerate(system.velocities)}
+    zero = np.zeros(len(velocity))
+    columns = [velocity[:, places[x]] if x in places else zero for x in step.sought]
+    return np.stack(columns, axis=1) if columns else np.zeros((len(velocity), 0))

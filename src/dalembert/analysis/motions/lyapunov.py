@@ -24,6 +24,10 @@ from .contraction import check_phase_space, phase_groups, phase_scales, phase_ta
 INTERVALS = 1 << 14
 """Intervals differentiated in one call: a tangent takes as many numbers as the square of the state."""
 
+SCALED = 1 << 8
+"""Intervals from which the units of coordinates and momenta are taken: so many whatever the number of lanes, so that a lane
+has the exponents of the run alone."""
+
 WIDEST = 1e12
 """Largest condition number of an interval's derivative: beyond it, rounding errors hide the contracted directions."""
 
@@ -136,17 +140,28 @@ def lyapunov(run: Trajectory, *, blocks: int = 10) -> Lyapunov:
         raise ModelError(
             f"lyapunov: {run!r} ended early, so there is no long-time growth in every lane. Give a run that reached its end."
         )
+    if not np.isfinite(run.table("position")).all():
+        raise ModelError(
+            f"lyapunov: events stopped lanes of {run!r} at different times, so they have no exponents over one time. Give "
+            f"each of them as a run of its own, or leave out the event."
+        )
     return Lyapunov(run, run.by_lane(_growth(run)), blocks)
 
 
 def _growth(run: Trajectory) -> Array:
     """Logarithms of the diagonals of R over every interval: (lanes, intervals, directions)."""
+    lanes, most = np.arange(len(run.records)), max(1, INTERVALS // SCALED)
+    return np.concatenate([_growth_of(run.of_lanes(lanes[at : at + most])) for at in lanes[::most]])
+
+
+def _growth_of(run: Trajectory) -> Array:
+    """The same of so few lanes that their first intervals are differentiated together."""
     basis, scales, found, parts = np.zeros(0), np.zeros(0), [], phase_groups(run)
     for part in _stretches(run):
         tangents = phase_tangents(part, "lyapunov")
         size = tangents.shape[-1]
         if not len(scales):
-            scales = phase_scales(tangents, parts, part)
+            scales = phase_scales(tangents[:, :SCALED], parts, _part(part, 0, SCALED))
             q, p, S = (list(range(size))[parts.columns(name)] for name in ("position", "momentum", "entropy"))
             order = [*q, *reversed(p), *S]
             basis = np.broadcast_to(np.eye(size)[:, order], (len(tangents), size, size))
@@ -164,8 +179,12 @@ def _stretches(run: Trajectory) -> Iterator[Trajectory]:
     """The run in parts that share one record, so that not all derivatives are held at once."""
     size = max(1, INTERVALS // len(run.records))
     for at in range(0, len(run.time) - 1, size):
-        kept = slice(at, at + size + 1)
-        yield replace(run, records=run.records[:, kept], time=run.time[kept], _cache={})
+        yield _part(run, at, size)
+
+
+def _part(run: Trajectory, at: int, size: int) -> Trajectory:
+    kept = slice(at, at + size + 1)
+    return replace(run, records=run.records[:, kept], time=run.time[kept], _cache={})
 
 
 def _check_distinguishable(tangents: Array, run: Trajectory) -> None:

@@ -29,9 +29,14 @@ from ...symbolic import fast, gradient, substitute
 from ...theory.motion import state_maps as maps
 from ...waist.derived_steps import FRACTION
 from ...waist.stepmap import TIME, StepMap
-from .derivatives_wanted import check_run, wanted_events, wanted_quantities, wanted_variables
-from .differentiated import Derived, DerivedMap, Varied
+from .derivatives_wanted import check_run, given_numbers, wanted_events, wanted_quantities, wanted_variables
+from .differentiated import Derived, DerivedMap, Varied, velocity_seed
 from .start_changes import start_changes
+
+NEAR, ARRIVED = 0.01, 1e-6
+"""An event is where the run found it to this part of a step, and leads to the next record to this relative difference."""
+
+SAME = "A run has the names of its events only: give the events that simulate got, with the same parameters."
 
 POINTS = 1 << 14
 """Intervals differentiated in one call: a derivative takes as many numbers as the square of the state."""
@@ -82,7 +87,7 @@ class Sensitivity(Shown):
 
 
 def sensitivity(
-    run: Trajectory, of: Any = None, by: Any = None, *, events: Sequence[Event] = (), parameters: Any = None,
+    run: Trajectory, of: Any = None, by: Any = None, *, events: Event | Sequence[Event] = (), parameters: Any = None,
     following: Any = None,
 ) -> Sensitivity:  # fmt: skip
     """Exact derivatives of quantities along a run by parameters and by its start; see `Sensitivity`.
@@ -102,7 +107,7 @@ def sensitivity(
     assert isinstance(system, System)
     wanted, known = wanted_quantities(system, of), wanted_events(run, events)
     more = {p for e in known.values() for p in e.parameters} - set(system.parameters)
-    beside = parameter_values(parameters, sorted(more, key=str))
+    beside = given_numbers(run, parameter_values(parameters, sorted(more, key=str)))
     variables = wanted_variables(system, by, sorted(more, key=str))
     found = _Motion(run, system, wanted, variables, known, beside, following)
     return Sensitivity(run, tuple(wanted), variables, found.table(), found.start.following, *found.timed(), found.sizes)
@@ -234,7 +239,16 @@ class _Motion:
             if c.changed:
                 walk.act(c, there)
         end = walk.at_node((self._first + k + 1) * self.run.every)
+        if walk.acted:
+            self._check_arrived(lane, k + 1, end, walk.acted)
         return np.stack([end.change(name)[0] for name in self.step.names])
+
+    def _check_arrived(self, lane: int, k: int, end: Varied, name: str) -> None:
+        """Refuse an action that leads elsewhere than the run went: the run has only the names of its events."""
+        states = self.run.columns_named(list(self.plain.state))[lane]
+        apart = np.abs([end.values[n][0] for n in self.plain.state] - states[k])
+        if not (apart <= ARRIVED * np.nanmax(np.abs(states), axis=0)).all():
+            raise ModelError(f"sensitivity: the action of the event {name!r} given is not that of the run. {SAME}")
 
     @property
     def _first(self) -> int:
@@ -318,6 +332,7 @@ class _Walk:
         count = len(motion.by)
         self.shift = np.zeros((1, count))
         """The derivatives of the place in the step."""
+        self.acted = ""  # the last event that did
 
     def at_node(self, node: int) -> Varied:
         """The state at a node further on."""
@@ -344,10 +359,15 @@ class _Walk:
             self.state.values, {n: np.column_stack([x, np.zeros(1)]) for n, x in self.state.changes.items()}
         )
         there = self._part(left, np.eye(count + 1)[None, -1], padded, np.column_stack([self.shift, np.zeros(1)]))
-        value = self._mapped(self.motion.values[c.name], there).change("value")
+        mapped = self._mapped(self.motion.values[c.name], there)
+        value = mapped.change("value")
         rate = value[:, -1:]
         with np.errstate(all="ignore"):
-            place = -value[:, :-1] / rate
+            place, away = -value[:, :-1] / rate, np.abs(mapped.values["value"] / rate)
+        if np.isfinite(away).all() and not (away < NEAR).all():
+            raise ModelError(
+                f"sensitivity: the event {c.name!r} given is not that of the run: it is not zero at t = {c.time:g}. {SAME}"
+            )
         if not np.isfinite(place).all():
             raise ModelError(
                 f"sensitivity: at t = {c.time:g} the event {c.name!r} touches zero without crossing it, so its time has no "
@@ -360,7 +380,7 @@ class _Walk:
     def act(self, c: Crossing, there: Varied) -> None:
         """Continue from the state after the action at a crossing."""
         part, self.shift = self.found
-        self.place += part
+        self.place, self.acted = self.place + part, c.name
         self.velocity = np.array([[c.velocities[q.name] for q in self.motion.system.coordinates]])
         self.state = there.joined(self._mapped(self.motion.actions[c.name], there))
 
@@ -378,11 +398,3 @@ class _Walk:
 
     def _seed(self, step: StepMap) -> Array | None:
         return expected(self.motion.system, step, self.velocity) if step.sought else None
-
-
-def velocity_seed(step: StepMap, system: System, velocity: Array) -> Array:
-    """Expected unknowns of a map of states: the velocities among them, zero for others."""
-    places = {v.name: i for i, v in enumerate(system.velocities)}
-    zero = np.zeros(len(velocity))
-    columns = [velocity[:, places[x]] if x in places else zero for x in step.sought]
-    return np.stack(columns, axis=1) if columns else np.zeros((len(velocity), 0))

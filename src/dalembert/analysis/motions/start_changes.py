@@ -56,6 +56,10 @@ def start_changes(
             f"Give velocities: {', '.join(str(v) for v in system.velocities)}."
         )
     found: tuple[Coordinate, ...] = ()
+    if following is not None and not system.constraints:
+        raise ModelError(
+            f"sensitivity: following = {told(following)}: {system.name!r} has no constraints, so no start follows from others."
+        )
     if system.constraints:
         found = _following(system, following)
         stated = _completed(system, stated, rows, parameters, found)
