@@ -3,6 +3,9 @@ PYTHON ?= python3
 BIN := .venv/bin
 CORES := $(shell nproc 2>/dev/null || echo 2)
 
+# Tests start Python many times; modules that are not kept compiled would be compiled each time.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: demo test test-fast lint bench verify docs site pictures clean
 
 demo: .venv/ready

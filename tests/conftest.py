@@ -1,44 +1,73 @@
-"""A compilation cache that outlives one test but never touches the user's; what belongs to the fast part; a watch.
+"""A compilation cache that outlives one test but never touches the user's; what belongs to the fast part; how code
+is compiled in tests; a watch.
 
 The watch reports at the end every symbolic call of the library that took more than ten seconds.
 """
 
+import gc
 import os
 import tempfile
+from collections import Counter
 
 import pytest
+
+from dalembert.engine import machine
 
 from .watch import LIMIT, Watch
 
 os.environ.setdefault("DALEMBERT_CACHE", os.path.join(tempfile.gettempdir(), "dalembert-test-cache"))
 
-LONG = (
-    "conformance/test_drift", "conformance/test_laws", "errors/test_bit_contracts", "identities/test_backward_error",
-    "identities/test_bodies", "identities/test_classification", "identities/test_equilibria",
-    "identities/test_exact_lagrangian", "identities/test_existence", "identities/test_hamilton",
-    "identities/test_newton_euler", "identities/test_thermal_laws", "identities/test_two_formulations",
-    "interface/test_command_line", "interface/test_convergence", "properties/test_engine", "textbook/test_000_thermodynamics",
-    "textbook/test_002_theory", "textbook/test_003_reactions", "textbook/test_004_integrals", "textbook/test_004_problems",
-    "textbook/test_004_reactions", "textbook/test_gallery", "identities/test_transformations",
-    "identities/test_structure", "conformance/test_order", "conformance/test_structure", "textbook/test_transmission",
-    "conformance/test_tangents",
-    "textbook/test_004_oscillations", "textbook/test_003_constraints", "textbook/test_003_examples",
-    "textbook/test_004_examples",
-    "textbook/test_004_variations", "textbook/test_000_warming", "textbook/test_000_discrete_thermomechanics",
-    "identities/test_routh", "identities/test_noether", "properties/test_decimal_gallery",
+QUICK = (
+    "architecture/test_layout", "architecture/test_pages", "architecture/test_types", "errors/test_analysis_messages",
+    "errors/test_bodies_messages", "errors/test_classify_messages", "errors/test_discrete_system_messages",
+    "errors/test_discrete_theory_messages", "errors/test_discrete_thermo_messages", "errors/test_event_messages",
+    "errors/test_file_and_run_messages", "errors/test_hamel_messages", "errors/test_method_messages",
+    "errors/test_model_messages", "errors/test_models_messages", "errors/test_odd_inputs", "errors/test_starts_in_any_units",
+    "errors/test_thermo_messages", "errors/test_what_new_users_type",
+    "identities/test_discrete_details", "identities/test_groups", "identities/test_one_of_each",
+    "identities/test_principle_checks", "identities/test_rotation_numbers", "identities/test_theory_details",
+    "interface/test_methods_table", "interface/test_tutorials", "properties/test_coefficients",
+    "properties/test_identity", "properties/test_own_functions", "textbook/test_000_recurrence",
+    "textbook/test_001_existence", "textbook/test_002_discrete_nonholonomic", "textbook/test_002_rows",
 )  # fmt: skip
+"""Files whose tests take some hundredths of a second each: all of them are in the fast part."""
 KEPT = 14
-"""Of files that take long, one test in so many is in the fast part."""
+"""Of every other file, one test in so many is."""
 
 
 def pytest_collection_modifyitems(items):
-    seen = dict.fromkeys(LONG, 0)
+    seen = Counter()
     for item in items:
-        for name in LONG:
-            if f"{name}.py" in str(item.fspath):
-                seen[name] += 1
-                if seen[name] % KEPT != 1:
-                    item.add_marker(pytest.mark.slow)
+        name = f"{item.path.parent.name}/{item.path.stem}"
+        if name not in QUICK and item.get_closest_marker("slow") is None:
+            if seen[name] % KEPT:
+                item.add_marker(pytest.mark.slow)
+            seen[name] += 1
+
+
+FEW_STEPS = {"run": 2_000, "apply": 200, "adaptive": 2_000}
+"""Lines from which on code is compiled with little optimisation: in most tests optimising a step takes longer than making all
+steps. `properties/test_optimised` shows that this changes no bit, and `make verify` optimises as always."""
+ALWAYS = dict(machine.LONG)
+
+
+@pytest.fixture
+def optimised(monkeypatch):
+    """Code is compiled as for users: for tests of very many steps."""
+    monkeypatch.setattr(machine, "LONG", ALWAYS)
+    monkeypatch.setenv("DALEMBERT_CACHE", os.environ["DALEMBERT_CACHE"] + "-optimised")
+
+
+def pytest_configure(config):
+    if config.option.markexpr != "verify":
+        machine.LONG.update(FEW_STEPS)
+    gc.disable()  # modules and tests, which collection makes, stay for the whole session
+
+
+def pytest_collection_finish():
+    gc.collect()
+    gc.freeze()
+    gc.enable()
 
 
 WATCH, SLOW = Watch(), "slow symbolic call"

@@ -216,6 +216,23 @@ def substitution(replacements: Mapping[Any, Any]) -> Callable[[Any], Fast]:
     return replaced
 
 
+def _together(expressions: Iterable[Any]) -> Fast:
+    """One expression with some as its arguments.
+
+    SymEngine looks once into what is shared within one expression, and keeps it shared in what it makes of it. Of expressions
+    treated one by one each has its own copy, and copies are compared term by term whenever they are looked up.
+    """
+    import symengine
+
+    found: Fast = symengine.Function("together")(*map(fast, expressions))
+    return found
+
+
+def substituted(expressions: Iterable[Any], replacements: Mapping[Any, Any]) -> list[Fast]:
+    """Some expressions after `substitute`; what they share stays shared."""
+    return list(substitution(replacements)(_together(expressions)).args)
+
+
 def gradient(expression: Fast, variables: Iterable[Any]) -> list[Fast]:
     """The partial derivatives of one expression."""
     return jacobian([expression], list(variables))[0]
@@ -235,11 +252,12 @@ def partials(expressions: Iterable[Fast], variables: Sequence[Any]) -> dict[tupl
     columns: dict[Fast, list[int]] = {}
     for j, x in enumerate(variables):
         columns.setdefault(fast(x), []).append(j)
+    listed = list(map(fast, expressions))
+    occurring = [e.free_symbols & columns.keys() for e in listed]
     found: dict[tuple[int, int], Fast] = {}
-    for i, e in enumerate(map(fast, expressions)):
-        occurring = e.free_symbols & columns.keys()
-        branched = bool(occurring) and _has_branches(e)
-        row = {j: d for x, d in _slopes(e, occurring).items() for j in columns[x]}
+    for i, slopes in enumerate(_rows_of_slopes(listed, occurring)):
+        branched = bool(slopes) and _has_branches(listed[i])
+        row = {j: d for x, d in slopes.items() for j in columns[x]}
         for j, d in sorted(row.items(), key=itemgetter(0)):
             slope = _merged(d) if branched else d
             if slope != 0:
@@ -249,6 +267,32 @@ def partials(expressions: Iterable[Fast], variables: Sequence[Any]) -> dict[tupl
 
 MANY = 32
 """With more symbols than this, the ones that occur in each term or expression are selected first."""
+
+
+def _rows_of_slopes(rows: Sequence[Fast], occurring: Sequence[Set[Fast]]) -> list[dict[Fast, Fast]]:
+    """The derivatives of some rows by the symbols that occur in each.
+
+    By one symbol all rows are differentiated together, each times a mark of its own, so that what they share is done once.
+    """
+    import symengine
+
+    found = [_slopes(e, s) if len(s) > MANY else {} for e, s in zip(rows, occurring, strict=True)]
+    marks = [symengine.Symbol(f"row.{i}") for i in range(len(rows))]
+    places = {mark: i for i, mark in enumerate(marks)}
+    together: dict[Fast, list[Fast]] = {}
+    for mark, e, symbols in zip(marks, rows, occurring, strict=True):
+        for x in symbols if len(symbols) <= MANY else ():
+            together.setdefault(x, []).append(mark * e)
+    for x, marked in together.items():
+        terms: dict[Fast, list[Fast]] = {}
+        slope = symengine.Add(*marked).diff(x)
+        for term in slope.args if slope.is_Add else (slope,):
+            mark = next((a for a in (term.args if term.is_Mul else (term,)) if a in places), None)
+            if mark is not None:
+                terms.setdefault(mark, []).append(term / mark)
+        for mark, slopes in terms.items():
+            found[places[mark]][x] = symengine.Add(*slopes)
+    return found
 
 
 def _slopes(e: Fast, symbols: Set[Fast]) -> dict[Fast, Fast]:
@@ -298,7 +342,7 @@ def _merged(e: Fast) -> Fast:
 
 def free_names(expressions: Iterable[Fast]) -> set[str]:
     """The names of all symbols in some expressions."""
-    return {s.name for e in expressions for s in fast(e).free_symbols}
+    return {s.name for s in _together(expressions).free_symbols}
 
 
 def number(expression: Fast, values: Mapping[str, float]) -> float:
@@ -322,7 +366,13 @@ def magnitude(e: Fast) -> Fast:
     To first order: of a product of sums, or a power of one, one sum at a time is replaced by the size of its terms and the
     others keep their values, because the error of one factor is multiplied by the values of the others.
     """
-    return _magnitude(e, {})
+    return magnitudes([e])[0]
+
+
+def magnitudes(expressions: Iterable[Fast]) -> list[Fast]:
+    """The magnitudes of some expressions; what they share stays shared."""
+    known: dict[Fast, Fast] = {}
+    return [_magnitude(e, known) for e in expressions]
 
 
 def _magnitude(e: Fast, known: dict[Fast, Fast]) -> Fast:

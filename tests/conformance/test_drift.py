@@ -9,6 +9,7 @@ import dalembert as da
 from .drift import BY_ORDER, FAR, drift, henon_heiles, rounding, sphere
 from .methods import METHODS, accepts
 
+pytestmark = pytest.mark.usefixtures("optimised")
 CONTROLS = (da.RungeKutta4(), da.DormandPrince8())
 CASES = {"Henon-Heiles": henon_heiles, "sphere": sphere}
 

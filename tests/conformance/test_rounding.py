@@ -12,6 +12,7 @@ from dalembert.symbolic import fast
 
 from .methods import METHODS
 
+pytestmark = pytest.mark.usefixtures("optimised")
 EPS = float(np.finfo(float).eps)
 STEPS, LANES = 100_000, 8
 

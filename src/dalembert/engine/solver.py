@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import cast
 
-from ..symbolic import Fast, magnitude, substitution
+from ..symbolic import Fast, magnitudes, substituted
 from ..waist.matrix_block import MatrixBlock
 from ..waist.stepmap import STEP as STEP_NAME
 from ..waist.stepmap import TIME, Block, StepMap, rest_of
@@ -116,8 +116,8 @@ class Solver:
         """
         entries = list(block.partials.values())
         if not block.is_linear:
-            return [*block.residual, *map(magnitude, block.residual), *entries]
-        constant = list(map(substitution(dict.fromkeys(block.unknowns, 0)), block.residual))
+            return [*block.residual, *magnitudes(block.residual), *entries]
+        constant = substituted(block.residual, dict.fromkeys(block.unknowns, 0))
         if not block.is_diagonal:
             return constant + entries
         return [-r / c for r, c in zip(constant, entries, strict=True)] + entries

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence, Set
 from typing import Any
 
-from ..symbolic import MANY, Fast, fast, partials, substitution, total
+from ..symbolic import MANY, Fast, fast, partials, substituted, total
 
 
 def shared_partials(expressions: Sequence[Fast], variables: Sequence[Any]) -> dict[tuple[int, int], Fast]:
@@ -19,13 +19,12 @@ def shared_partials(expressions: Sequence[Fast], variables: Sequence[Any]) -> di
     if not 0 < len(sums) <= MANY:
         return partials(expressions, variables)
     stands = [fast(f"sum.{k}") for k in range(len(sums))]
-    shorter = substitution(dict(zip(sums, stands, strict=True)))
-    written_out = substitution(dict(zip(stands, sums, strict=True)))
-    outer = partials(map(shorter, expressions), [*variables, *stands])
+    shorter = substituted(expressions, dict(zip(sums, stands, strict=True)))
+    outer = partials(shorter, [*variables, *stands])
     inner = partials(sums, variables)
     terms: dict[tuple[int, int], list[Fast]] = {}
-    for (i, k), d in outer.items():
-        slope = written_out(d)
+    written_out = substituted(outer.values(), dict(zip(stands, sums, strict=True)))
+    for (i, k), slope in zip(outer, written_out, strict=True):
         columns = {k: 1} if k < n else {j: s for (row, j), s in inner.items() if row == k - n}
         for j, s in columns.items():
             terms.setdefault((i, j), []).append(slope * s)

@@ -16,7 +16,7 @@ from sympy import Symbol
 from ...model.coordinates import time
 from ...model.space import frame, moved_symbols, number_rates, numbers, retracted, to_numbers
 from ...model.system import System
-from ...symbolic import Fast, fast, gradient, jacobian, magnitude, substitute, total
+from ...symbolic import Fast, fast, gradient, jacobian, magnitude, magnitudes, substitute, total
 from ...waist.layout import Groups
 from ...waist.stepmap import Block, StepMap, pointwise
 from .energies import energy
@@ -167,7 +167,7 @@ def legendre_map(system: System, project: bool) -> StepMap:
 def legendre_groups(system: System, project: bool) -> Groups:
     """The outputs of `legendre_map`: residual, size, slope."""
     block = legendre_block(system, project)
-    return Groups(residual=block.residual, size=[*map(magnitude, block.residual)], slope=[*block.partials.values()])
+    return Groups(residual=block.residual, size=magnitudes(block.residual), slope=[*block.partials.values()])
 
 
 @lru_cache(maxsize=64)
