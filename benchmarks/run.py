@@ -31,6 +31,7 @@ BENCHMARKS = (
     "startup",
     "work_precision",
     "adaptive",
+    "player",
 )
 RESULTS = Path(__file__).with_name("RESULTS.md")
 MARK = "### "

@@ -264,6 +264,19 @@ def test_a_picture_that_follows_does_not_pulsate(browser, tmp_path):
     assert np.all(np.diff(sizes) >= 0)
 
 
+def test_lanes_are_ghosts_beside_the_first(browser, tmp_path):
+    e = da.gallery.load("pendulum")
+    angle, *_ = e.system.coordinates
+    start = e.start | {angle: np.linspace(0.5, 2.5, 30)}
+    lanes = [motion("pendulum", 100, method, start=start) for method in (da.Midpoint(), da.StormerVerlet())]
+    still(browser, lanes[0].animate(tmp_path / "a.html", beside=lanes[1], live=False))
+    assert browser.run("document.querySelector('.notes').textContent") == "24 of 30 lanes are shown."
+    many, shown = browser.run(f"({P}.paint(), {P}.objects)"), picture(browser)
+    browser.run("[...document.querySelectorAll('.more input')].pop().click()")
+    one = browser.run(f"({P}.paint(), {P}.objects)")
+    assert differ(shown, picture(browser)) and many > 15 * one > 0
+
+
 def test_graphs_are_drawn_once_and_only_the_present_moves(browser, pages):
     browser.open(pages / "plane.html")
     browser.until(READY)

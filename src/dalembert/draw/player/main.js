@@ -90,7 +90,7 @@ class Player {
     this.tell();
   }
 
-  tell() { this.notes.textContent = this.runs.flatMap(r => r.notes || []).concat(this.data.notes || []).join(" "); }
+  tell() { this.notes.textContent = [...new Set(this.runs.flatMap(r => r.notes || []).concat(this.data.notes || []))].join(" "); }
 
   // Size and middle of the picture, lengths of arrows and range of temperatures, from some states of all motions.
   measure() {
