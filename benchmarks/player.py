@@ -1,8 +1,8 @@
 """The player with a thousand objects: what the page itself does in a frame, in a headless Chromium.
 
-A sixtieth of a second is 16.7 ms. The script's part of it is measured here, from the time of the frame to the last command for the
-renderer; draw calls are counted and not carried out, since on a machine without graphics hardware software would draw them, in the
-same cores. Corners and draw calls are what the graphics of a laptop have to do besides.
+A sixtieth of a second is 16.7 ms. The script's part of it is measured here, from the time of the frame to the last command for
+the renderer; draw calls are counted and not carried out, since on a machine without graphics hardware software would draw
+them, in the same cores. Corners and draw calls are what the graphics of a laptop have to do besides.
 """
 
 from __future__ import annotations
@@ -39,7 +39,8 @@ FRAME = """(p => {
   }
   delete p.painter.gl.drawArraysInstanced;
   times.sort((x, y) => x - y);
-  return {least: times[0], middle: times[times.length >> 1], calls: calls / FRAMES, corners: corners / FRAMES, instances: p.objects};
+  const [least, middle] = [times[0], times[times.length >> 1]];
+  return {least, middle, calls: calls / FRAMES, corners: corners / FRAMES, instances: p.objects};
 })""".replace("FRAMES", str(FRAMES))
 
 Place = list[Any]

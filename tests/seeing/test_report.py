@@ -331,6 +331,12 @@ def test_what_a_constraint_is_has_words_in_spanish():
     assert sentence("1: homogeneous in the velocities of some unknown kind.", "es") is None
 
 
+def test_a_verdict_before_its_reason_is_no_name():
+    assert words.sentence("conserved: phi is cyclic", "es") == "se conserva: phi es cíclica"
+    assert words.sentence("not conserved: phi is cyclic", "es") == "no se conserva: phi es cíclica"
+    assert words.sentence("the disk: 2 first integrals", "es") == "the disk: 2 integrales primeras"
+
+
 def test_names_with_apostrophes_are_names():
     """Python writes them in the other quotes."""
     for name in ("'top'", '"Suslov\'s problem"'):

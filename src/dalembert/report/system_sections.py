@@ -100,7 +100,7 @@ def rest(w: Writer, system: System, parameters: Numbers | None, box: Any, second
     known = list(held[0]) if held else []
     about = next((e for e in known if e.stability.verdict == "stable"), known[0] if known else None)
     if about is None:
-        return told, f"<p>{w.word('not found', w.word('equilibria'))}</p>"
+        return told, f"<p>{w.word('no modes')}</p>"
     return told, searched(w, seconds, lambda: normal_modes(system, at=about))
 
 
