@@ -109,13 +109,14 @@ class Player {
       });
       lane.sizes = sizes;
     }
-    const middle = whole.middle, widest = whole.reach(this.data.spatial);
-    const needed = part => Math.max(widest, this.needed(middle, longest, part)), part = needed(ARROW) > widest ? 0.6 * ARROW : ARROW;
-    const reach = needed(part), scales = Object.fromEntries(Object.entries(longest).map(([kind, v]) => [kind, v > 0 ? part / v : 0]));
+    const middle = whole.middle, widest = whole.reach(this.data.spatial), usual = median(moments);
+    // A point alone has no size that a picture could follow.
+    this.travels = usual > 0.002 * widest && (widest > 5 * Math.max(...moments) || widest > 8 * usual);
+    const needed = part => Math.max(widest, this.needed(middle, longest, part));
+    const part = !this.travels && needed(ARROW) > widest ? 0.6 * ARROW : ARROW, reach = needed(part);
+    const scales = Object.fromEntries(Object.entries(longest).map(([kind, v]) => [kind, v > 0 ? part / v : 0]));
     this.measures = {middle, reach, span: 2.6 * reach, unit: 0.011 * reach, scales, warmth, spatial: this.data.spatial};
     this.span = spanOf(this.runs);
-    const usual = median(moments);  // a point alone has no size that a picture could follow
-    this.travels = usual > 0.002 * widest && (widest > 5 * Math.max(...moments) || widest > 8 * usual);
   }
 
   // Up to `most` states of a lane, one after the other.

@@ -17,7 +17,7 @@ from ...symbolic import Fast, fast, free_names, gradient, total
 from ..admissible_states import states_on
 from ..motion.energies import meaning
 from ..motion.frames import hamel_residual
-from ..motion.lagrange import expanded, jacobi_integral, momenta, readable
+from ..motion.lagrange import jacobi_integral, momenta, readable
 
 
 @dataclass(frozen=True, repr=False)
@@ -41,12 +41,12 @@ def energy_integral(system: System) -> Integral:
         why = (
             "; ".join(causes) or f"neither the Lagrangian nor a constraint depends on time, under {system.principle!r}"
         )
-        whole = expanded(jacobi_integral(system) + extra, system)
+        whole = readable(jacobi_integral(system) + extra, system)
         return Integral(f"{meaning(system).name} with multipliers", whole, not causes, why)
     idle = " and reactions do no work" if system.constraints else ""
     warms = "; what friction takes from the motion becomes internal energy" if any(map(any, system.friction)) else ""
     reason = "; ".join(causes) or f"the Lagrangian does not depend on time{idle}{warms}"
-    return Integral(meaning(system).name, expanded(jacobi_integral(system), system), not causes, reason)
+    return Integral(meaning(system).name, readable(jacobi_integral(system), system), not causes, reason)
 
 
 def _of_multipliers(system: System) -> Fast:
