@@ -12,7 +12,7 @@ demo: .venv/ready
 	@mkdir -p demo-output
 	$(BIN)/dalembert derive rolling-disk
 	$(BIN)/dalembert run rolling-disk --plot demo-output/rolling-disk.png --save demo-output/rolling-disk.nc
-	$(BIN)/dalembert run double-pendulum --report demo-output/double-pendulum.html
+	$(BIN)/dalembert run double-pendulum --method gauss --beside rungekutta4 --h 0.03 --until 60 --report demo-output/double-pendulum.html
 
 test: .venv/ready lint
 	$(BIN)/python -m pytest -n $(CORES) -m "not verify"

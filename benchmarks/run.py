@@ -32,6 +32,7 @@ BENCHMARKS = (
     "startup",
     "work_precision",
     "adaptive",
+    "player",
 )
 ELSEWHERE = {"gpu": ("Ensembles on a GPU", "What limits ensembles on a GPU")}
 """Benchmarks that need another computer, with the titles of their tables."""

@@ -62,6 +62,13 @@ MEANING = {
     "second": "A second course: rolling, rigid bodies in space, moving frames, heat.",
     "research": "Papers: nonholonomic systems, reduction, different principles, structures that exchange heat.",
 }
+CITED = (
+    "Sources: what stems from the problems of the [textbook page](../textbook.md) was compared with their printed equations, "
+    "and the difference is on the page of the system. Other books and papers are cited without having been opened for this, "
+    "section numbers included; each system is checked by its own tests instead, against exact solutions, invariants and other "
+    "formulations."
+)
+"""How far sources were checked."""
 PATIENCE = 30
 """Seconds that the search for integrals of one system may take here."""
 COMPUTES = "The page computes the motion: change a parameter, the start or the step, or choose another method."
@@ -307,7 +314,11 @@ def make(name: str, folder: Path) -> str:
 
 def index(names: Sequence[str]) -> str:
     """The page that lists the systems by level."""
-    parts = ["# Gallery", f"{len(names)} systems, each with its statement, equations, integrals, motion and source."]
+    parts = [
+        "# Gallery",
+        f"{len(names)} systems, each with its statement, equations, integrals, motion and source.",
+        CITED,
+    ]
     for level in LEVELS:
         here = [name for name in names if level_of(name) == level]
         if here:

@@ -53,7 +53,7 @@ def derive(name: str, latex: bool = False, solved: bool = False) -> None:
 def run(
     name: str, method: str = "midpoint", h: float | None = None, until: float | None = None, settings: Sequence[str] = (),
     every: int = 1, search: float = 0, save: Path | None = None, plot: Path | None = None, report: Path | None = None,
-    lang: str = "en",
+    lang: str = "en", beside: str | None = None,
 ) -> None:  # fmt: skip
     """Compute a motion, print its audit, save, draw and report it on request."""
     from .analysis.motions.audit import audit
@@ -62,17 +62,15 @@ def run(
     example = gallery.load(name)
     parameters, start = _with(example, settings)
     _check_files(save, plot, report, lang)
-    failure = None
+    if beside is not None and report is None:
+        raise DalembertError("--beside is for a report: it shows the other motion there. Write --report FILE.html too.")
+    numbers: dict[str, Any] = {
+        "h": example.h if h is None else h, "until": example.until if until is None else until, "every": every,
+        "start": start, "parameters": parameters,
+    }  # fmt: skip
+    others, failure = [_method(beside)] if beside is not None else [], None
     try:
-        result = simulate(
-            example.system,
-            _method(method),
-            h=example.h if h is None else h,
-            until=example.until if until is None else until,
-            start=start,
-            parameters=parameters,
-            every=every,
-        )
+        result = simulate(example.system, _method(method), **numbers)
     except SimulationError as error:  # the part computed before the failure is audited, saved and plotted too
         failure, result = error, error.trajectory
     print(audit(result, example.invariants, search))
@@ -85,7 +83,8 @@ def run(
         print(f"drew {plot}")
     if report is not None:
         about = f"{example.description} {example.source}"
-        result.report(report, lang=lang, invariants=example.invariants, about=about)
+        drawn = [simulate(example.system, m, strict=False, **numbers) for m in others]
+        result.report(report, lang=lang, invariants=example.invariants, about=about, beside=drawn)
         print(f"wrote {report}")
     if failure is not None:
         raise failure
@@ -270,6 +269,7 @@ def _parser() -> argparse.ArgumentParser:
     one.add_argument("--plot", type=Path, metavar="FILE", help="save a picture to this file (png, pdf, svg)")
     one.add_argument("--report", type=Path, metavar="FILE", help="write a report to this file (html)")
     one.add_argument("--lang", default="en", metavar="LANGUAGE", help="the language of the report: en, es")
+    one.add_argument("--beside", metavar="METHOD", help="show the motion by another integrator beside it in the report")
     _add_sweep(commands)
     told = "show where compiled code is kept and how much of it there is, and remove it on request"
     one = commands.add_parser("cache", help=told, description=told, epilog="Example: dalembert cache --clear")

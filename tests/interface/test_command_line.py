@@ -133,6 +133,15 @@ def test_run_saves_and_draws(tmp_path):
     assert picture.stat().st_size > 20_000
 
 
+def test_a_report_shows_another_method_beside(tmp_path):
+    page = tmp_path / "drift.html"
+    words = ("run", "damped-spring", "--until", "2", "--beside", "rungekutta4")
+    dalembert(*words, "--report", str(page))
+    shown = page.read_text(encoding="utf-8")
+    assert '"label":"Midpoint(), h = ' in shown and '"label":"RungeKutta4(), h = ' in shown
+    assert dalembert(*words, fails=True).startswith("dalembert: --beside is for a report")
+
+
 @pytest.mark.parametrize("name", da.gallery.names())
 def test_every_gallery_system_runs_and_passes_its_audit(name):
     """With its defaults, for a tenth of its time, by the default method, or one for nonlinear constraints."""

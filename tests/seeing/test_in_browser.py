@@ -227,6 +227,56 @@ def test_nothing_is_cut_off_in_a_narrow_picture(browser, pages):
         assert (min(ends) > 0.01 and max(ends) < 0.99) == inside
 
 
+TIPS = """(p => {
+  const ends = [], lane = p.runs[0].lanes[0], [w, h] = [p.view.clientWidth, p.view.clientHeight];
+  for (let i = 0; i <= 40; i++) {
+    const out = p.reader.at(p.runs[0], lane, p.span[0] + (p.span[1] - p.span[0]) * i / 40);
+    for (const item of p.data.items) if (item.kind === "Vector") {
+      const v = item.at.map(k => out[k]), part = p.measures.scales[item.vector] * p.measures.reach;
+      const [x, y] = p.camera.onto([0, 1, 2].map(k => v[k] + part * v[k + 3]), 0, w, h);
+      ends.push(x / w, y / h);
+    }
+  }
+  return [Math.min(...ends), Math.max(...ends)];
+})"""
+
+
+@pytest.mark.parametrize("name", ["charged-particle", "block-and-hanging-weight"])
+def test_arrows_are_not_cut_off(browser, tmp_path, name):
+    """The first is a narrow helix upwards, near the eye at its end; the last arrow of the second points out of the picture."""
+    e = da.gallery.load(name)
+    run = motion(name, round((e.shown or e.until) / e.h))
+    still(browser, run.animate(tmp_path / "a.html", live=False), width=620)
+    browser.run(f"{P}.follow.checked = false, {P}.refresh()")
+    low, high = browser.run(f"{TIPS}({P})")
+    assert low > 0.01 and high < 0.99
+    browser.run(f"{P}.camera.zoom(0.7), {P}.refresh()")
+    low, high = browser.run(f"{TIPS}({P})")
+    assert low < 0.01 or high > 0.99, "the control, magnified, is cut"
+
+
+def test_a_picture_that_follows_does_not_pulsate(browser, tmp_path):
+    """The distance of this particle shrinks and swings; the picture keeps the largest size so far, so that one sees it."""
+    still(browser, motion("circulatory-oscillator", 4000, every=10).animate(tmp_path / "a.html", live=False))
+    browser.run(f"{P}.follow.checked = true, {P}.refresh()")
+    at = f"(t => {{ {P}.now = t * {P}.span[1]; {P}.refresh(); return {P}.camera.size; }})"
+    sizes = browser.run(f"[...Array(41).keys()].map(i => {at}(i / 40))")
+    assert np.all(np.diff(sizes) >= 0)
+
+
+def test_lanes_are_ghosts_beside_the_first(browser, tmp_path):
+    e = da.gallery.load("pendulum")
+    angle, *_ = e.system.coordinates
+    start = e.start | {angle: np.linspace(0.5, 2.5, 30)}
+    lanes = [motion("pendulum", 100, method, start=start) for method in (da.Midpoint(), da.StormerVerlet())]
+    still(browser, lanes[0].animate(tmp_path / "a.html", beside=lanes[1], live=False))
+    assert browser.run("document.querySelector('.notes').textContent") == "24 of 30 lanes are shown."
+    many, shown = browser.run(f"({P}.paint(), {P}.objects)"), picture(browser)
+    browser.run("[...document.querySelectorAll('.more input')].pop().click()")
+    one = browser.run(f"({P}.paint(), {P}.objects)")
+    assert differ(shown, picture(browser)) and many > 15 * one > 0
+
+
 def test_graphs_are_drawn_once_and_only_the_present_moves(browser, pages):
     browser.open(pages / "plane.html")
     browser.until(READY)

@@ -331,6 +331,22 @@ def test_what_a_constraint_is_has_words_in_spanish():
     assert sentence("1: homogeneous in the velocities of some unknown kind.", "es") is None
 
 
+def test_the_energy_is_written_once_in_a_report(tmp_path):
+    """Where integrals are not searched (here: because of heat), the energy reads as among the equations, multiplied out."""
+    e = da.gallery.load("rolling-disk-with-friction")
+    text = e.system.report(tmp_path / "a.html", seconds=0.1).read_text(encoding="utf-8")
+    formula = re.compile(r"<math.*?</math>", re.S)
+    derived = formula.search(text, text.index("Energy", text.index('id="equations"')))
+    found = formula.search(text, text.index('id="integrals"'))
+    assert derived and found and derived[0] == found[0]
+
+
+def test_a_verdict_before_its_reason_is_no_name():
+    assert words.sentence("conserved: phi is cyclic", "es") == "se conserva: phi es cíclica"
+    assert words.sentence("not conserved: phi is cyclic", "es") == "no se conserva: phi es cíclica"
+    assert words.sentence("the disk: 2 first integrals", "es") == "the disk: 2 integrales primeras"
+
+
 def test_names_with_apostrophes_are_names():
     """Python writes them in the other quotes."""
     for name in ("'top'", '"Suslov\'s problem"'):

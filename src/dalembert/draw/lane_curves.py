@@ -74,7 +74,8 @@ def against_time(axes: Axes, time: Array, values: Any, look: Look, label: str | 
     if look.curves(len(y)):
         _each(axes, np.broadcast_to(time, y.shape), y, label, colour, dash)
     elif look.dense:
-        _density(axes, np.broadcast_to(time, y.shape), y)
+        _density(axes, np.broadcast_to(time, y.shape), y, colour)
+        axes.plot([], [], color=colour, linewidth=4, label=label)
     else:
         known = np.isfinite(y).any(axis=0)
         low, quarter, middle, upper, high = np.nanquantile(y[:, known], QUANTILES, axis=0)
@@ -101,12 +102,18 @@ def _each(axes: Axes, xs: Array, ys: Array, label: str | None, colour: str, dash
         axes.plot(x, y, dash, color=colour, alpha=faint, label=label if lane == 0 else None, rasterized=many)
 
 
-def _density(axes: Axes, xs: Array, ys: Array) -> None:
-    from matplotlib.colors import LogNorm
+def _density(axes: Axes, xs: Array, ys: Array, colour: str | None = None) -> None:
+    """How often each cell is met; where there are several quantities, in shades of the colour of each."""
+    from matplotlib.colors import LinearSegmentedColormap, LogNorm, to_rgb
 
     known = np.isfinite(xs) & np.isfinite(ys)
-    if known.any():
-        axes.hist2d(xs[known], ys[known], bins=CELLS, cmin=1, norm=LogNorm(), cmap="viridis", rasterized=True)
+    if not known.any():
+        return
+    shades: Any = "viridis"
+    if colour is not None:
+        own = np.array(to_rgb(colour))
+        shades = LinearSegmentedColormap.from_list(colour, [0.2 * own + 0.8, own, 0.4 * own])
+    axes.hist2d(xs[known], ys[known], bins=CELLS, cmin=1, norm=LogNorm(), cmap=shades, rasterized=True)
 
 
 def told_lanes(count: int | None, look: Look) -> str:
@@ -115,5 +122,5 @@ def told_lanes(count: int | None, look: Look) -> str:
         return ""
     if look.curves(count):
         return f", {count} lanes"
-    how = "how densely they pass" if look.dense else "median, bands of 50 % and 90 %"
+    how = "how densely they pass, logarithmic" if look.dense else "median, bands of 50 % and 90 %"
     return f", {count} lanes: {how}"

@@ -16,6 +16,8 @@ ROD, SPRING, EDGE, GROUND = "#5b6570", "#8a6d00", "#2b323a", "#6f7a86"
 KIND = {"velocity": "#009e73", "force": "#d55e00", "reaction": "#aa4499"}
 AZIMUTH, HEIGHT = -0.9, 0.42
 """From where scenes in space are seen."""
+ARROW, INSIDE = 0.45, 0.95
+"""Length of the longest arrow, and how far from the middle its tip may be, in halves of the height of the picture."""
 
 
 @dataclass(frozen=True)
@@ -49,17 +51,21 @@ class Measures:
         low, high = (every.min(axis=0), every.max(axis=0)) if len(every) else (np.zeros(3), np.ones(3))
         half = (high - low) / 2
         reach = 1.15 * float(0.85 * np.linalg.norm(half) if spatial else half[:2].max()) or 1.0
-        longest: dict[str, float] = {}
+        middle, longest, arrows = (low + high) / 2, dict[str, float](), []
         warm: list[float] = []
         for item, part in zip(items, places, strict=True):
             if type(item).__name__ == "Vector":
-                kind = item.kind  # type: ignore[attr-defined]
-                length = np.linalg.norm(table[:, part][:, 3:6], axis=1)
-                longest[kind] = max(longest.get(kind, 0.0), float(np.nanmax(length)))
+                kind, at, d = item.kind, table[:, part][:, :3], table[:, part][:, 3:6]  # type: ignore[attr-defined]
+                longest[kind] = max(longest.get(kind, 0.0), float(np.nanmax(np.linalg.norm(d, axis=1))))
+                arrows.append((kind, at, d))
             if type(item).__name__ == "Gas":
                 warm += table[:, part][:, 7].tolist()
-        scales = {k: 0.45 * reach / v if v > 0 else 0.0 for k, v in longest.items()}
-        return cls((low + high) / 2, reach, spatial, scales, (min(warm, default=0.0), max(warm, default=1.0)))
+        flat = cls(middle, reach, spatial, {}, (0.0, 1.0)).onto
+        parts = [(flat(at - middle), flat(d) / (longest[kind] or 1.0)) for kind, at, d in arrows]
+        share = ARROW if _needed(parts, ARROW) <= reach else 0.6 * ARROW
+        reach = max(reach, _needed(parts, share))
+        scales = {k: share * reach / v if v > 0 else 0.0 for k, v in longest.items()}
+        return cls(middle, reach, spatial, scales, (min(warm, default=0.0), max(warm, default=1.0)))
 
     @property
     def unit(self) -> float:
@@ -86,6 +92,13 @@ class Measures:
     def colour(self, item: Any, k: int, usual: str = "") -> str:
         """The colour of an item."""
         return item.colour or usual or PALETTE[k % len(PALETTE)]
+
+
+def _needed(arrows: Sequence[tuple[Array, Array]], share: float) -> float:
+    """Half the height of a picture with the tips of all arrows, the longest of which is a share of it."""
+    with np.errstate(invalid="ignore"):
+        tips = [np.abs(at) / (INSIDE - share * np.maximum(np.sign(at) * d, 0)) for at, d in arrows]
+    return max((float(np.nanmax(t, initial=0.0)) for t in tips), default=0.0)
 
 
 COLOURED = ("Point", "Disc", "Wheel", "Sphere", "Box", "Polygon")

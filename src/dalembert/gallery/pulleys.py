@@ -81,7 +81,7 @@ def block_and_hanging_weight() -> Example:
         start={x1: -1.0, y1: 0.75, x2: 1.0, y2: 0.5, x1.dot: 0.2, y1.dot: 0.0, x2.dot: 0.0, y2.dot: -0.2},
         h=0.01,
         until=10.0,
-        shown=0.7,
+        shown=0.65,
         exact=_hanging,
     )
 

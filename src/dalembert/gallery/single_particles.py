@@ -66,6 +66,7 @@ def charged_particle() -> Example:
         [x, y, z],
         lagrangian=m * (x.dot**2 + y.dot**2 + z.dot**2) / 2 + q * B * (x * y.dot - y * x.dot) / 2,
         scene=[
+            scene.Ground([0, 0, 0], [0, 0, 1]),
             scene.Point([x, y, z]),
             scene.Trail([x, y, z], fraction=0.5),
             scene.Vector([x, y, z], [x.dot, y.dot, z.dot]),

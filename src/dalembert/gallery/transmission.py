@@ -35,7 +35,7 @@ def continuously_variable_transmission() -> Example:
         scene=[
             scene.Rod([0, 0], [sin(xi), -cos(xi)]),
             scene.Point([0, 0], size=0.6),
-            scene.Point([sin(xi), -cos(xi)], label="xi"),
+            scene.Point([sin(xi), -cos(xi)], label="ξ"),
             scene.Rod([1, -1.5], [1, 1.5]),
             scene.Rod([1, -2], [5, -2]),
             scene.Spring([1, y], [3 + x, y]),

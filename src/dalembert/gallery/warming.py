@@ -53,7 +53,7 @@ def two_gas_chambers() -> Example:
         "the entropy rises to its maximum, where pressures and temperatures are equal.",
         source=_SIMPLE_SYSTEMS
         + " Its adiabatic piston, with conduction; H. B. Callen, Thermodynamics and an Introduction "
-        "to Thermostatistics, 2nd ed., Wiley, 1985, section 2-8.",
+        "to Thermostatistics, 2nd ed., Wiley, 1985, section 2-7.",
         parameters={m: 5.0, A: 0.01, l: 1.0, N1: 0.3, N2: 0.1, R: GAS, T0: 300.0, V0: 0.005, lam: 60.0, k: 2.0},
         start={x: 0.6, x.dot: 0.0, S1: 0.0, S2: 0.4},
         h=0.002,

@@ -70,7 +70,7 @@ def start_of(run: Trajectory) -> dict[str, Any]:
     q, S = run.system.coordinates, run.system.entropies
     moving = [c.dot if run.system.continuous is not None else c.momentum for c in q]
     first = {s.name: run[s][..., 0] for s in (*q, *moving, *S)}
-    return {name: v if np.ndim(v) else float(v) for name, v in first.items()}
+    return {name: v if np.ndim(v) else float(v) + 0.0 for name, v in first.items()}  # -0.0 is told as 0.0
 
 
 def _of_gallery(system: Any) -> str:

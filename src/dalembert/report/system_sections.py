@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from html import escape
 from typing import Any
 
@@ -15,6 +16,7 @@ from ..model.system import System
 from ..theory.conserved.energy_and_momenta import cyclic_momenta, energy_integral
 from ..theory.conserved.first_integrals import first_integrals
 from ..theory.constraints.classification import classify
+from ..theory.motion.lagrange import expanded
 from .html_parts import Writer
 
 Numbers = Mapping[Any, Any]
@@ -81,7 +83,11 @@ def integrals(w: Writer, system: System, seconds: float) -> str:
     try:
         return searched(w, seconds, lambda: first_integrals(system, degree=0), told=False)
     except (DalembertError, BudgetSpentError):  # where a coordinate is a rotation, say
-        known = [i for i in (energy_integral(system), *cyclic_momenta(system)) if i.conserved]
+        known = [
+            replace(i, expression=expanded(i.expression, system))
+            for i in (energy_integral(system), *cyclic_momenta(system))
+            if i.conserved
+        ]
         return "".join(map(w.result, known)) or searched(w, seconds, lambda: first_integrals(system, degree=0))
 
 
@@ -100,7 +106,7 @@ def rest(w: Writer, system: System, parameters: Numbers | None, box: Any, second
     known = list(held[0]) if held else []
     about = next((e for e in known if e.stability.verdict == "stable"), known[0] if known else None)
     if about is None:
-        return told, f"<p>{w.word('not found', w.word('equilibria'))}</p>"
+        return told, f"<p>{w.word('no modes')}</p>"
     return told, searched(w, seconds, lambda: normal_modes(system, at=about))
 
 

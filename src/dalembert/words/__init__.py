@@ -45,6 +45,9 @@ def sentence(text: str, language: str) -> str | None:
     plain = text.strip()
     if plain.endswith((".", ":")) and (found := sentence(plain[:-1], language)) is not None:
         return f"{found}{plain[-1]}"
+    head, mark, rest = plain.partition(": ")
+    if mark and (known := LANGUAGES[language].SENTENCES.get(head)) and (found := sentence(rest, language)):
+        return f"{known}: {found}"  # before templates: a place of theirs would take the head for a name
     if found := _by_template(plain, language):
         return found
     for mark, joint in (

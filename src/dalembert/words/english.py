@@ -60,6 +60,7 @@ REPORT = {
     "no constraints": "There are no constraints.",
     "numbers lacking": "Values of the parameters are needed: system.report(path, parameters={{...}}).",
     "not found": "Not in this report: {}",
+    "no modes": "No equilibrium is known here about which there would be modes.",
     "out of time": "not finished within {} s; call the function of that name with a larger budget",
     "with parts": "where",
     "too long": "The formula has {} operations and is not shown. system.equations() has it.",

@@ -64,6 +64,7 @@ REPORT = {
     "no constraints": "No hay ligaduras.",
     "numbers lacking": "Hacen falta los valores de los parámetros: system.report(path, parameters={{...}}).",
     "not found": "No está en este informe: {}",
+    "no modes": "No se conoce aquí ningún equilibrio en torno al cual haya modos.",
     "out of time": "no terminó en {} s; llame a la función de ese nombre con más tiempo",
     "with parts": "donde",
     "too long": "La fórmula tiene {} operaciones y no se muestra. Está en system.equations().",

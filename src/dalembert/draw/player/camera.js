@@ -5,6 +5,9 @@
 
 const WIDE = 1.25;  // Width by height of a picture in the plane that motions are fitted into.
 
+const AWAY = 3.2;  // Distance of the eye, in halves of the height.
+const INSIDE = 0.95;  // What must be seen stays within this part of the picture.
+
 class Camera {
   constructor(spatial, middle, reach) {
     this.spatial = spatial;
@@ -28,8 +31,18 @@ class Camera {
     const z = this.back(), x = unit(cross(this.spatial ? [0, 0, 1] : [0, 1, 0], z));
     return [x, cross(z, x), z];
   }
-  get distance() { return 3.2 * this.reach; }
+  get distance() { return AWAY * this.reach; }
   eye() { return add(this.middle, times(this.distance, this.back())); }
+
+  // Half the height of a picture that shows a place, seen from its middle, and an arrow there that is d times as long as that half.
+  heightFor(p, d) {
+    const [x, y, z] = this.axes(), near = this.spatial ? Math.max(dot(z, p), 0) / AWAY : 0;
+    const along = (axis, wide) => {
+      const side = dot(axis, p), out = Math.max(Math.sign(side) * dot(axis, d), 0) / (INSIDE * wide);
+      return (Math.abs(side) / (INSIDE * wide) + near) / (1 - out);
+    };
+    return Math.max(along(x, this.spatial ? 1 : WIDE), along(y, 1));
+  }
 
   // Half the height of the picture in the plane of the middle; a narrow picture shows as much sideways as one of these proportions.
   half(aspect) { return this.reach / Math.min(aspect / (this.spatial ? 1 : WIDE), 1); }

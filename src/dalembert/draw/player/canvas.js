@@ -38,6 +38,14 @@ class CanvasPainter {
       return;
     }
     if (["ball", "bead", "globe"].includes(d.mesh)) { c.beginPath(); c.arc(d.at[0], d.at[1], Math.max(pixels(d.r), 1), 0, 7); c.fill(); return; }
+    if (d.mesh === "ring") {  // the half in front of its middle
+      c.lineWidth = Math.max(2 * RING * pixels(d.r), 1);
+      for (let i = 0; i < 24; i++) {
+        const [a, b] = [i, i + 1].map(k => d.place(Math.cos(Math.PI * k / 12), Math.sin(Math.PI * k / 12), 0));
+        if (a[2] + b[2] <= 2 * d.at[2]) { c.beginPath(); c.moveTo(a[0], a[1]); c.lineTo(b[0], b[1]); c.stroke(); }
+      }
+      return;
+    }
     const around = (n, z) => Array.from({length: n}, (_, i) => d.place(Math.cos(2 * Math.PI * i / n), Math.sin(2 * Math.PI * i / n), z));
     const ends = [-0.5, 0.5];
     const points = {

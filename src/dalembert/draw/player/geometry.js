@@ -3,7 +3,8 @@
 const PALETTE = ["#0072b2", "#d55e00", "#009e73", "#aa4499", "#56b4e9", "#b8860b", "#5b3a8c", "#8c564b"];
 const BRIGHT = ["#56b4e9", "#ff8c42", "#2fcf9f", "#e08ad0", "#a5d8ff", "#e0b040", "#b39ddb", "#d7a58f"];  // on dark
 const STRIDE = 16;
-const MESHES = ["box", "bar", "wire", "disc", "ball", "bead", "globe", "cone", "tri"];
+const RING = 0.04;  // How thick a ring is, in parts of its radius.
+const MESHES = ["box", "bar", "wire", "disc", "ball", "bead", "globe", "ring", "cone", "tri"];
 // What is small on the screen has few corners: the mesh, and the radius in pixels up to which another one stands for it.
 const SMALLER = {bar: [["wire", 1.5]], ball: [["bead", 10]], globe: [["bead", 10], ["ball", 50]]};
 
@@ -24,25 +25,40 @@ function across(d) {
 }
 
 class Batch {
-  constructor() { this.lift = 0; this.seen = () => Infinity; this.aim([0, 0, 0], 1); this.lists = {}; for (const m of MESHES) this.lists[m] = {data: new Float32Array(STRIDE * 64), n: 0}; }
+  constructor() { this.lift = 0; this.seen = () => Infinity; this.aim([0, 0, 0], 1); this.lists = {}; for (const m of MESHES) this.lists[m] = {data: new Float32Array(STRIDE * 64), n: 0, clear: 0}; }
   // Instances are in lengths of the picture, as the camera is.
   aim(middle, size) { this.middle = middle; this.scale = 1 / size; }
-  clear() { for (const m of MESHES) this.lists[m].n = 0; }
+  clear() { for (const m of MESHES) this.lists[m].n = this.lists[m].clear = 0; }
   get count() { return MESHES.reduce((sum, m) => sum + this.lists[m].n, 0); }
   pixels(length) { return this.seen(this.scale * length); }
   put(whole, x, y, z, at, colour, alpha) {
     const few = SMALLER[whole], r = few && this.pixels(size(x)), other = few && few.find(([, most]) => r < most);
-    const mesh = other ? other[0] : whole, list = this.lists[mesh];
+    this.write(other ? other[0] : whole, x[0], x[1], x[2], y[0], y[1], y[2], z[0], z[1], z[2], at, colour, alpha);
+  }
+  // Most of what is drawn are lines, so these are written without arrays in between.
+  bar(a, b, r, colour, alpha) {
+    const dx = b[0] - a[0], dy = b[1] - a[1], dz = b[2] - a[2], length = Math.sqrt(dx * dx + dy * dy + dz * dz);
+    if (!(length > 0)) return;
+    const upright = Math.abs(dz) >= 0.9 * length, k = r / Math.sqrt(upright ? dy * dy + dz * dz : dx * dx + dy * dy), s = 1 / length;
+    const x = upright ? 0 : -k * dy, y = upright ? -k * dz : k * dx, z = upright ? k * dy : 0;
+    const mesh = this.pixels(r) < SMALLER.bar[0][1] ? SMALLER.bar[0][0] : "bar";
+    this.write(mesh, x, y, z, s * (dy * z - dz * y), s * (dz * x - dx * z), s * (dx * y - dy * x), dx, dy, dz, a, colour, alpha);
+  }
+  write(mesh, x0, x1, x2, y0, y1, y2, z0, z1, z2, at, colour, alpha) {
+    const list = this.lists[mesh];
     if ((list.n + 1) * STRIDE > list.data.length) {
       const larger = new Float32Array(list.data.length * 2);
       larger.set(list.data);
       list.data = larger;
     }
     const d = list.data, j = list.n * STRIDE, s = this.scale, m = this.middle;
-    for (let i = 0; i < 3; i++) { d[j + i] = s * x[i]; d[j + 3 + i] = s * y[i]; d[j + 6 + i] = s * z[i]; d[j + 9 + i] = s * (at[i] - m[i]); }
-    d[j + 11] += s * this.lift;
+    d[j] = s * x0; d[j + 1] = s * x1; d[j + 2] = s * x2;
+    d[j + 3] = s * y0; d[j + 4] = s * y1; d[j + 5] = s * y2;
+    d[j + 6] = s * z0; d[j + 7] = s * z1; d[j + 8] = s * z2;
+    d[j + 9] = s * (at[0] - m[0]); d[j + 10] = s * (at[1] - m[1]); d[j + 11] = s * (at[2] - m[2] + this.lift);
     d[j + 12] = colour[0]; d[j + 13] = colour[1]; d[j + 14] = colour[2]; d[j + 15] = alpha;
     list.n++;
+    if (!(alpha > 0.99)) list.clear++;  // what is transparent is drawn last
   }
 }
 
@@ -56,12 +72,7 @@ class Builder {
   }
   set lift(z) { this.batch.lift = z; }  // in the plane later items lie above earlier ones
 
-  line(a, b, width, colour, alpha = 1) {
-    const d = sub(b, a), length = size(d);
-    if (!(length > 0)) return;
-    const r = width * this.m.unit, [x, y] = across(times(1 / length, d));
-    this.batch.put("bar", times(r, x), times(r, y), d, a, colour, alpha * this.alpha);
-  }
+  line(a, b, width, colour, alpha = 1) { this.batch.bar(a, b, width * this.m.unit, colour, alpha * this.alpha); }
 
   lines(points, width, colour, alpha = 1) {
     for (let i = 1; i < points.length; i++) this.line(points[i - 1], points[i], width, colour, alpha);
@@ -102,7 +113,7 @@ class Builder {
     if (!(length > 0)) return;
     const along = times(1 / length, d), r = Math.min(3.2 * item.width * this.m.unit, 0.35 * length), colour = this.colour(item, 0, this.theme.spring);
     let [x, y] = across(along);
-    const flat = !this.m.spatial, n = item.coils * (flat ? 2 : 14), points = [a];
+    const flat = !this.m.spatial, n = item.coils * (flat ? 2 : Math.min(Math.max(Math.round(2 * this.batch.pixels(r)), 6), 14)), points = [a];
     if (flat) x = [-along[1], along[0], 0];
     for (let i = 0; i <= n; i++) {
       const s = 0.08 + 0.84 * i / n, turn = 2 * Math.PI * item.coils * i / n;
@@ -155,8 +166,11 @@ class Builder {
   Sphere(item, v, k) {
     const [at, r, x, y, z] = turned(v);
     this.ball(at, r, this.colour(item, k), 1, "globe");
-    const thin = Math.min(0.3, 0.04 * r / this.m.unit);
-    if (this.m.spatial) for (const [a, b] of [[x, y], [y, z], [z, x]]) this.lines(this.circle(at, 1.004 * r, a, b), thin, this.theme.mark);
+    const small = RING * r < 0.3 * this.m.unit;
+    if (this.m.spatial) for (const [a, b, c] of [[x, y, z], [y, z, x], [z, x, y]]) {
+      if (small) this.batch.put("ring", times(r, a), times(r, b), times(r, c), at, this.theme.mark, this.alpha);
+      else this.lines(this.circle(at, 1.004 * r, a, b), 0.3, this.theme.mark);
+    }
     else this.line(add(at, [0, 0, r]), add(add(at, times(0.9 * r, x)), [0, 0, r]), 0.35, this.theme.mark);
   }
 

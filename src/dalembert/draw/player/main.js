@@ -15,6 +15,8 @@ function element(kind, attributes = {}, ...inside) {
   return made;
 }
 
+const ARROW = 0.45;  // Length of the longest arrow, in halves of the height of the picture.
+
 class Player {
   constructor(root, data) {
     this.root = root;
@@ -88,30 +90,52 @@ class Player {
     this.tell();
   }
 
-  tell() { this.notes.textContent = this.runs.flatMap(r => r.notes || []).concat(this.data.notes || []).join(" "); }
+  tell() { this.notes.textContent = [...new Set(this.runs.flatMap(r => r.notes || []).concat(this.data.notes || []))].join(" "); }
 
   // Size and middle of the picture, lengths of arrows and range of temperatures, from some states of all motions.
   measure() {
     const whole = new Bounds(), longest = {}, warmth = [Infinity, -Infinity], moments = [];
     for (const run of this.runs) for (const lane of run.lanes) {
-      const count = Math.min(lane.count, 160);
-      for (let i = 0; i < count; i++) {
-        const t = run.time[Math.floor(i * (lane.count - 1) / Math.max(count - 1, 1))], out = this.reader.at(run, lane, t);
-        const moment = this.boundsOf(out, whole);
-        moments.push(moment.reach(this.data.spatial));
+      const sizes = [];
+      this.states(run, lane, 160, out => {
+        const moment = this.boundsOf(out, whole).reach(this.data.spatial);
+        moments.push(moment);
+        sizes.push(Math.max(moment, sizes.at(-1) || 0));
         for (const item of this.data.items) {
           const v = valuesOf(item, out);
           if (item.kind === "Vector") longest[item.vector] = Math.max(longest[item.vector] || 0, size(v.slice(3, 6)) || 0);
           if (item.kind === "Gas") { warmth[0] = Math.min(warmth[0], v[7]); warmth[1] = Math.max(warmth[1], v[7]); }
         }
-      }
+      });
+      lane.sizes = sizes;
     }
-    const middle = whole.middle, reach = whole.reach(this.data.spatial);
-    const scales = Object.fromEntries(Object.entries(longest).map(([kind, v]) => [kind, v > 0 ? 0.45 / v : 0]));
+    const middle = whole.middle, widest = whole.reach(this.data.spatial), usual = median(moments);
+    // A point alone has no size that a picture could follow.
+    this.travels = usual > 0.002 * widest && (widest > 5 * Math.max(...moments) || widest > 8 * usual);
+    const needed = part => Math.max(widest, this.needed(middle, longest, part));
+    const part = !this.travels && needed(ARROW) > widest ? 0.6 * ARROW : ARROW, reach = needed(part);
+    const scales = Object.fromEntries(Object.entries(longest).map(([kind, v]) => [kind, v > 0 ? part / v : 0]));
     this.measures = {middle, reach, span: 2.6 * reach, unit: 0.011 * reach, scales, warmth, spatial: this.data.spatial};
     this.span = spanOf(this.runs);
-    const usual = median(moments);  // a point alone has no size that a picture could follow
-    this.travels = usual > 0.002 * reach && (reach > 5 * Math.max(...moments) || reach > 8 * usual);
+  }
+
+  // Up to `most` states of a lane, one after the other.
+  states(run, lane, most, use) {
+    const count = Math.min(lane.count, most);
+    for (let i = 0; i < count; i++) use(this.reader.at(run, lane, run.time[Math.floor(i * (lane.count - 1) / Math.max(count - 1, 1))]));
+  }
+
+  // Half the height of the picture in which all places are inside, and the tips of arrows, the longest of which is `part` of it.
+  needed(middle, longest, part) {
+    const camera = new Camera(this.data.spatial, middle, 1);
+    let most = 0;
+    for (const run of this.runs) for (const lane of run.lanes) this.states(run, lane, 50, out => {
+      for (const item of this.data.items) {
+        const v = valuesOf(item, out), d = item.kind === "Vector" && longest[item.vector] > 0 ? times(part / longest[item.vector], v.slice(3, 6)) : [0, 0, 0];
+        for (const p of placesOf(item, v)) { const h = camera.heightFor(sub(p, middle), d); if (h > most) most = h; }
+      }
+    });
+    return most;
   }
 
   // The room that the bodies take in a state; added to that of the whole motion, with the ground and the trails.
@@ -127,11 +151,12 @@ class Player {
     return moment;
   }
 
-  // Where the picture follows the motion, its middle and its size are those of the present state.
+  // Where the picture follows the motion, its middle is that of the present state, and its size the largest so far: it does not pulsate.
   aim(run) {
     const whole = this.measures;
     if (!this.follow.checked) { this.camera.aim(whole.middle, whole.reach); return whole; }
-    const now = this.boundsOf(this.reader.at(run, run.lanes[0], this.now)), reach = Math.max(1.7 * now.reach(this.data.spatial), 0.02 * whole.reach);
+    const lane = run.lanes[0], now = this.boundsOf(this.reader.at(run, lane, this.now));
+    const reach = Math.max(1.7 * Math.max(now.reach(this.data.spatial), sizeUntil(run, lane, this.now)), 0.02 * whole.reach);
     this.camera.aim(now.middle, reach);
     return {...whole, middle: now.middle, reach, span: 2.6 * reach, unit: 0.011 * reach};
   }
@@ -388,6 +413,13 @@ class Bounds {
     const half = this.low.map((a, k) => Number.isFinite(a) ? (this.high[k] - a) / 2 : 0);
     return 1.18 * Math.max(spatial ? 0.88 * size(half) : Math.max(half[1], half[0] / WIDE), 1e-9 * Math.max(...this.middle.map(Math.abs))) || 1;
   }
+}
+
+// The largest size of the states of a lane until some time, between those that were measured.
+function sizeUntil(run, lane, t) {
+  const sizes = lane.sizes || [0], last = sizes.length - 1, a = run.time[0], b = run.time[lane.count - 1];
+  const at = b > a ? Math.min(Math.max((t - a) / (b - a), 0), 1) * last : 0, i = Math.min(Math.floor(at), Math.max(last - 1, 0));
+  return last > 0 ? sizes[i] + (at - i) * (sizes[i + 1] - sizes[i]) : sizes[0];
 }
 
 function median(values) { return values.slice().sort((a, b) => a - b)[values.length >> 1] || 0; }

@@ -1,4 +1,4 @@
-// A small renderer: nine meshes, drawn in instances, one call for each.
+// A small renderer: ten meshes, drawn in instances, one call for each.
 
 const VERTEX = `#version 300 es
 layout(location=0) in vec3 place; layout(location=1) in vec3 normal;
@@ -37,6 +37,10 @@ const tube = sides => roundMesh(1, sides, (s, a) => [Math.cos(a), Math.sin(a), s
 const onBall = (s, a) => { const b = Math.PI * s; return [Math.sin(b) * Math.cos(a), Math.sin(b) * Math.sin(a), Math.cos(b)]; };
 const round = (rings, sides) => roundMesh(rings, sides, onBall, onBall);
 
+const onHoop = (s, a) => [Math.cos(2 * Math.PI * s), Math.sin(2 * Math.PI * s)].map(c => c * (1 + RING * Math.cos(a))).concat(RING * Math.sin(a));
+const awayFromHoop = (s, a) => [Math.cos(2 * Math.PI * s) * Math.cos(a), Math.sin(2 * Math.PI * s) * Math.cos(a), Math.sin(a)];
+const hoop = (rings, sides) => roundMesh(rings, sides, onHoop, awayFromHoop);
+
 function meshes() {
   const box = [];
   for (let axis = 0; axis < 3; axis++) for (const side of [-0.5, 0.5]) {
@@ -49,6 +53,7 @@ function meshes() {
   return {
     box, bar: [...tube(8), ...cap(8, 0, -1), ...cap(8, 1, 1)], disc: [...tube(40), ...cap(40, 0, -1), ...cap(40, 1, 1)],
     wire: tube(4), ball: round(12, 20), bead: round(7, 12), globe: round(32, 56),
+    ring: hoop(16, 3),
     cone: [...roundMesh(1, 16, (s, a) => [(1 - s) * Math.cos(a), (1 - s) * Math.sin(a), s], (s, a) => [Math.cos(a), Math.sin(a), 0.4]), ...cap(16, 0, -1)],
     tri: [0, 0, 0, 0, 0, 1, 1, 0, 0, 0, 0, 1, 0, 1, 0, 0, 0, 1],
   };
@@ -128,6 +133,7 @@ class WebGLPainter {
 
 // The instances of a list that are solid, or those that are not.
 function chosen(list, solid) {
+  if (!list.clear) return [list.data, solid ? list.n : 0];
   let n = 0;
   const found = new Float32Array(list.n * STRIDE);
   for (let i = 0; i < list.n; i++) {
