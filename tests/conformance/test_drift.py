@@ -20,6 +20,7 @@ def tried(method, case):
     return accepts(method, case) and claims and (case is henon_heiles or method.order == 2 or method in CONTROLS)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("method", "name"), [(m, n) for m in METHODS for n, case in CASES.items() if tried(m, case)], ids=str
 )

@@ -72,6 +72,7 @@ def test_random_interrupts_lose_and_change_nothing():
     assert found["interrupted"] > 20
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("events", [(), (BOUNCE,)], ids=["plain", "events"])
 @pytest.mark.parametrize("every", [1, 7])
 def test_an_interrupted_run_is_the_first_part_of_the_whole_and_goes_on(events, every):

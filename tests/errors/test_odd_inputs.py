@@ -152,6 +152,7 @@ def doubled(levels):
     return e
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("given", "words"),
     [

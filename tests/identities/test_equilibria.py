@@ -41,6 +41,7 @@ def double_pendulum_cartesian():
 VALUES = {m: 1.3, g: 9.81, l: 0.7}
 
 
+@pytest.mark.slow
 def test_cartesian_and_angles_have_the_same_equilibria_and_frequencies():
     cartesian = double_pendulum_cartesian()
     u, w = da.coordinates("theta1 theta2")

@@ -35,6 +35,7 @@ def observed(system, method, keys, start, steps):
     return np.log(errors[0] / errors[1]) / np.log(steps[0] / steps[1])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "method",
     [

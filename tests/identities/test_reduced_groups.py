@@ -44,6 +44,7 @@ def error(name, method, h, until=0.5):
     return max(np.abs(back[q] - exact[q]).max() for q in place(e)), back
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_reduced_and_reconstructed_is_unreduced(name):
     """To order 2 with Midpoint and to order 4 with RungeKutta4; what comes back are rotations."""

@@ -9,6 +9,7 @@ import pytest
 PAGE = Path(__file__).parents[2] / "docs" / "discrete-reduction.md"
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("error")
 def test_the_code_of_the_page_runs():
     blocks = [part.split("```")[0] for part in PAGE.read_text().split("```python\n")[1:]]

@@ -59,6 +59,7 @@ def run_of(name, gauge=0.0):
     return run, strength
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "share"), [("pendulum", 0.993), ("two wells", 0.98)])
 def test_steps_as_long_as_a_period_stay_on_the_branch(name, share):
     """Without a look at the step from the last solution 0.985 of the steps of the pendulum do."""

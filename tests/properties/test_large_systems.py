@@ -44,6 +44,7 @@ def long_sums(n):
     return x, [springs, m * springs / 2 + alpha * springs, kinked * m, x[0] * springs, sympy.exp(springs), x[1] ** 2]
 
 
+@pytest.mark.slow
 def test_sparse_derivatives_are_the_plain_ones():
     x, sums = long_sums(MANY + 8)
     found = partials(sums, x)
