@@ -24,12 +24,20 @@ from typing import Any
 HERE = Path(__file__).parent
 sys.path[:0] = [str(HERE.parent), str(HERE)]
 
+from searched_features import features  # noqa: E402
 from searched_runs import domains, joins, proofs  # noqa: E402
 from searched_systems import Skipped, decimals, units  # noqa: E402
 
 import dalembert as da  # noqa: E402
 
-HEADINGS = {"units": units, "decimals": decimals, "domains": domains, "proofs": proofs, "joins": joins}
+HEADINGS = {
+    "units": units,
+    "decimals": decimals,
+    "domains": domains,
+    "proofs": proofs,
+    "joins": joins,
+    "features": features,
+}
 
 KEPT = HERE / "search.json"
 LIMIT = 30
