@@ -480,7 +480,8 @@ def bounces(d: Drawn) -> Case:
 QUESTIONS: dict[str, Callable[[Drawn], Case]] = {
     f.__name__: f
     for f in (
-        symmetries, turning, reduced, models, inverse, derivatives, orders, adapted, rest, studies, joined, forms, warm, bounces,
+        symmetries, turning, reduced, models, inverse, derivatives, orders, adapted, rest, studies, joined, forms, warm,
+        bounces,
     )
 }  # fmt: skip
 

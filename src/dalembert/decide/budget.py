@@ -124,8 +124,8 @@ class _Limit:
 _LOCK = threading.Lock()
 _LIMITS: list[_Limit] = []
 _TICK, _AGAIN, _PATIENCE = 0.02, 0.1, 20
-"""Seconds between checks of the clock; seconds after which the exception is raised again in a call that continues; how many times
-as long as by the processor a call may take by the clock."""
+"""Seconds between checks of the clock; seconds after which the exception is raised again in a call that continues; how many
+times as long as by the processor a call may take by the clock."""
 
 
 def _watch(limit: _Limit) -> None:
