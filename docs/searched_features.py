@@ -414,7 +414,11 @@ def forms(d: Drawn) -> Case:
             words["constraints"] = (told.rank, told.growth_vector, told.degrees_of_freedom)
             at = start(d, u, (x, y), (phi,))
             at[x.dot], at[y.dot] = (u.double(d.value(24), **SPEED) * f(at[phi]) for f in (np.cos, np.sin))
-            numbers["multiplier"] = u.back([*da.reactions(given).at(at).multipliers.values()], m=1, l=1, t=-2)
+            multiplier = u.back([*da.reactions(given).at(at).multipliers.values()], m=1, l=1, t=-2)
+            numbers["multiplier"] = [
+                *multiplier,
+                float(d(0)) * d.value(24) * d.value(32),
+            ]  # it may be zero beside this term
         else:
             told = da.hamilton(given)
             words["conserved"] = [told.is_conserved(q.momentum) for q in given.coordinates]
