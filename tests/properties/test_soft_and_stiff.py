@@ -38,6 +38,23 @@ def test_a_slow_growth_counts(power):
     assert rubbed == "asymptotically stable"
 
 
+def test_constraints_that_are_nearly_dependent():
+    """x = 0 and x + 1e-12 y = 0 leave z alone; a rank in floating point let y move too, where the potential falls."""
+    z = da.coordinates("z")
+    rows = [x, x + y * Rational(1, 10**12)]
+    for sign, expected in ((1, "stable"), (-1, "unstable")):
+        kinetic, potential = (x.dot**2 + y.dot**2 + z.dot**2) / 2, (sign * z**2 - y**2) / 2
+        system = da.System("held", [x, y, z], kinetic=kinetic, potential=potential, constraints=rows)
+        assert da.normal_modes(system, at={x: 0, y: 0, z: 0}).stability.verdict == expected
+
+
+def test_a_weak_force_that_turns():
+    """Across each other, such forces make two equal springs flutter, however weak they are."""
+    for power, expected in ((6, "unstable"), (12, "unstable"), (13, "unstable"), (20, "undecided")):
+        weak = Rational(1, 10**power)
+        assert verdict(potential=(x**2 + y**2) / 2, forces={x: weak * y, y: -weak * x}) == expected
+
+
 def test_what_cannot_be_told_is_undecided():
     """A growth below the rounding of the fastest rate."""
     small = Rational(1, 10**15)

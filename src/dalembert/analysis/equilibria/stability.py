@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
+from ...decide import balls
 from ...decide.zero import vanishes
 from ...model.system import System
 from ...rigour.enclosure import Enclosure
@@ -113,9 +115,11 @@ class Numbers:
     @property
     def is_conservative(self) -> bool:
         """Whether no force of the linearised equations takes or gives energy: real parts of rounding size are zero then."""
-        D, S = self.D + self.D.T, self.S - self.S.T
-        given = any(f != 0 for f in self.lin.system.force)
-        return not given or (self.is_zero(D, self.D) and self.is_zero(S, self.S))
+        if not any(f != 0 for f in self.lin.system.force):
+            return True
+        pairs = [(i, j) for i in range(self.n) for j in range(i + 1)]
+        D, S = self.lin.first, self.lin.zeroth
+        return all(_are_equal(D[i, j], -D[j, i]) and _are_equal(S[i, j], S[j, i]) for i, j in pairs)
 
     def squares(self, basis: Array | None = None) -> Array | None:
         """Eigenvalues of the stiffness against the mass, increasing; None if the mass is not positive definite.
@@ -142,7 +146,13 @@ class Numbers:
 
     def is_zero(self, matrix: Array, beside: Array) -> bool:
         """Whether a matrix is zero up to rounding, relative to another."""
-        return bool(np.abs(matrix).max(initial=0) <= 1e-12 * np.abs(beside).max(initial=0))
+        return bool(np.abs(matrix).max(initial=0) <= ROUNDING * np.abs(beside).max(initial=0))
+
+
+def _are_equal(a: Any, b: Any) -> bool:
+    """Whether two numbers are the same, up to the rounding of those that were computed."""
+    with balls.precise():
+        return bool((balls.value(a, {}) - balls.value(b, {})).contains(0))
 
 
 def _flow(
@@ -164,7 +174,7 @@ def kernel(rows: Array) -> Array:
     if not len(rows):
         return np.eye(rows.shape[1])
     _, sizes, right = np.linalg.svd(rows)
-    rank = int((sizes > 1e-10 * sizes[0]).sum())
+    rank = int((sizes > ROUNDING * sizes[0]).sum())
     return np.asarray(right[rank:].T)
 
 
