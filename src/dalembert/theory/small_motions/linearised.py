@@ -169,7 +169,8 @@ class Linearisation(Shown):
             )
         w = sympy.Dummy("w")
         budget = Budget(seconds=20)
-        polynomial = budget.call(determinant, self.stiffness - w * self.mass, w)
+        stiffness, mass = part(self._reduced(self.zeroth), 1), self._reduced(self.second)  # decimals would drop digits
+        polynomial = budget.call(determinant, stiffness - w * mass, w)
         roots = None if polynomial is None else budget.call(sympy.roots, polynomial, w)
         if polynomial is None or roots is None or sum(roots.values()) != len(self.independent):
             raise ModelError(
