@@ -104,9 +104,11 @@ between configurations, tangents and equilibria were asked of single systems in 
 Under `features` fourteen questions about what was added later are asked of random numbers in random units: symmetries, bodies
 that turn, reduction and reconstruction, models of constraints with vakonomic and Upsilon motions, the inverse problem,
 sensitivities, exponents and sections, orders, steps that adapt, equilibria and modes, studies, motions between
-configurations, forms and integrals, bodies that warm, bounces with their audits. What differed was a multiplier that is zero
-but for rounding, a fault of the check. Other systems, with one stiffness or growth far below the others, found:
+configurations, forms and integrals, bodies that warm, bounces with their audits. Found and mended, the last two with other
+systems, in which one stiffness or growth is far below the others:
 
+* a rest position was refused as none where coefficients are so large that what its rounding leaves is a whole number
+  (features 919; features 479 was a multiplier that is zero but for rounding, a fault of the check);
 * a direction in which the potential changes by 1e-11 of what it does across was called free, and a saddle stable;
 * exponents with real parts of up to 1e-6 of the fastest rate counted as imaginary: a slow growth was "linearly stable".
 

@@ -74,3 +74,14 @@ def test_modes_of_a_soft_spring():
     system = da.System("two", [x, y], **PLANE, potential=((x + y) ** 2 + Rational(1, 10**13) * x**2) / 2)
     found = da.normal_modes(system, at={x: 0, y: 0})
     assert sorted(m.frequency for m in found)[0] == pytest.approx(0.5e-13**0.5, rel=1e-2)
+
+
+@pytest.mark.parametrize("unit", [1, 10**20, Rational(1, 10**20)])
+def test_what_rounding_leaves_of_large_forces_is_no_force(unit):
+    """With a coefficient of 1e30 the rounding of a rest position, 99/7, is a whole number: it counted as exact."""
+    kinetic, potential = (x.dot**2 + y.dot**2) / 2, unit * 10**10 * (7 * x**2 - 198 * x + y**2)
+    system = da.System("large", [x, y], kinetic=kinetic, potential=potential)
+    (one,) = da.equilibria(system, box={x: (-90, 90), y: (-90, 90)})
+    assert one.stability.verdict == "stable"
+    with pytest.raises(da.ModelError, match="a force of"):  # control
+        da.linearise(system, about={x: 14.14, y: 0.0})
