@@ -11,7 +11,7 @@ import sympy
 from dalembert.decide import budget
 
 LIMIT = 10.0
-"""Seconds from which on a call is reported."""
+"""Seconds of a processor from which on a call is reported."""
 
 ENTRIES = (
     "apart", "cancel", "collect", "dsolve", "expand", "expand_trig", "factor", "factor_list", "factor_terms", "integrate",
@@ -24,7 +24,7 @@ ENTRIES = (
 class Watch:
     """Times the outermost calls of computer algebra, and keeps those that took longer than the limit."""
 
-    def __init__(self, limit: float = LIMIT, clock=time.perf_counter):
+    def __init__(self, limit: float = LIMIT, clock=time.thread_time):
         self.limit, self.clock = limit, clock
         self.slow: list[str] = []
         self._inside = False

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 import dalembert as da
@@ -104,8 +105,6 @@ def test_reactions_in_any_units():
 
 def test_hamilton_principle_sees_a_light_coordinate():
     """A path that is wrong along a coordinate of little mass is not stationary, whatever the other weighs."""
-    import numpy as np
-
     from dalembert.analysis.motions.stationary_action import hamilton_principle
 
     s = da.System("two", [x, y], kinetic=x.dot**2 / 2 + 1e-14 * y.dot**2 / 2, potential=x**2 / 2 + 1e-14 * y**2 / 2)
@@ -114,3 +113,15 @@ def test_hamilton_principle_sees_a_light_coordinate():
     wrong = {**right, y: np.sin(times) + 0.1 * np.sin(3 * times)}
     assert hamilton_principle(right, system=s).is_stationary
     assert not hamilton_principle(wrong, system=s).is_stationary
+
+
+@pytest.mark.parametrize("unit", [1.0, 1e-12, 1e12])
+def test_records_at_uneven_times_are_refused_in_all_units(unit):
+    """Times of picoseconds were as good as equal to an absolute tolerance."""
+    from dalembert.analysis.motions.stationary_action import hamilton_principle
+
+    spring = da.System("spring", [x], kinetic=x.dot**2 / 2, potential=x**2 / unit**2 / 2)
+    even = np.linspace(0, 1, 65)
+    assert hamilton_principle({x: np.cos(even), da.time: unit * even}, system=spring).is_stationary
+    with pytest.raises(da.StartError, match="equal distances"):
+        hamilton_principle({x: np.cos(even**2), da.time: unit * even**2}, system=spring)

@@ -48,7 +48,7 @@ def differences(case, measures, within=1e-6):
         other, others = case(u)
         found += [f"{u}: {k}: {words[k]!r} / {other.get(k)!r}" for k in words if words[k] != other.get(k)]
         for k, value in numbers.items():
-            a, b = np.asarray(value, dtype=float), np.asarray(others[k], dtype=float)
+            a, b = np.asarray(value, dtype=float), np.asarray(others.get(k, np.nan), dtype=float)
             if a.shape != b.shape or (np.isfinite(a) != np.isfinite(b)).any():
                 found.append(f"{u}: {k}: {a} / {b}")
                 continue

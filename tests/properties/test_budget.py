@@ -8,11 +8,13 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 
 import pytest
 
 import dalembert as da
 from dalembert.decide.budget import Budget, BudgetSpentError
+from dalembert.theory.algebra import Allowance
 
 x, y, z = da.coordinates("x y z")
 WELL = da.System("well", [x], kinetic=x.dot**2 / 2, potential=x**2)
@@ -36,6 +38,44 @@ def test_a_call_that_does_not_end_is_stopped():
     assert Budget(seconds=0.05).call(endless) is None
     assert signal.getitimer(signal.ITIMER_REAL)[0] == 0
     assert Budget(seconds=5).call(lambda: 7) == 7  # the control: one that ends is not
+
+
+def test_only_the_time_of_a_processor_counts():
+    """What else the machine is doing changes no result: a call that waits is not late."""
+    assert Budget(seconds=0.1).call(lambda: time.sleep(0.4) or 7) == 7
+    allowance = Allowance(attempts=10**9, total=0.1)
+    time.sleep(0.2)
+    allowance.spend("one more")
+    with pytest.raises(BudgetSpentError, match="time"):
+        while True:
+            allowance.spend()  # the control
+
+
+LOST = """
+import weakref
+from dalembert.decide.budget import Budget
+class Held: pass
+def callback(_):
+    while True:
+        pass
+def work():
+    held = Held()
+    kept = weakref.ref(held, callback)
+    del held
+    while True:
+        pass
+assert Budget(seconds=0.05).call(work) is None
+class Loud:
+    def __del__(self):
+        raise ValueError("the control")
+Budget(seconds=5).call(Loud)
+"""
+
+
+def test_a_limit_reached_in_a_callback_is_not_told():
+    """Python prints exceptions that end callbacks and destructors, and goes on."""
+    told = subprocess.run([sys.executable, "-c", LOST], timeout=30, check=True, capture_output=True, text=True).stderr
+    assert "TimeIsUp" not in told and "the control" in told
 
 
 def test_what_computer_algebra_gives_up_on_is_none():

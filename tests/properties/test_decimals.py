@@ -335,3 +335,13 @@ def test_an_integral_of_two_masses_with_an_irrational_coupling():
     found = [i.expression for i in da.first_integrals(given, degree=1)]
     assert any(e.has(sqrt(2)) and e.has(da.time) for e in found)
     assert all(shell(given).conserved(e) for e in found)
+
+
+@pytest.mark.parametrize("soft", [1e-12, 1e-18, 1e-25])
+def test_squared_frequencies_keep_a_small_stiffness(soft):
+    """1 + 1e-18 is no decimal of seventeen digits: the soft frequency came out as zero."""
+    x, y = da.coordinates("x y")
+    kinetic, potential = (x.dot**2 + y.dot**2) / 2, ((x + y) ** 2 + soft * x**2) / 2
+    system = da.System("soft", [x, y], kinetic=kinetic, potential=potential)
+    low, high = sorted(float(w) for w in da.linearise(system, about={x: 0, y: 0}).squared_frequencies())
+    assert low == pytest.approx(soft / 2, rel=1e-11) and high == pytest.approx(2, rel=1e-11)

@@ -257,3 +257,14 @@ def test_integral_curves_of_a_variable_that_begins_at_zero():
         return {"ok": curve.ok}, {"x": u.back(curve[x], l=1), "phi": curve[phi]}
 
     same(case)
+
+
+def test_multipliers_of_reconstructed_runs():
+    """From constraints multiplied by numbers of very different sizes: that of the smaller one was zero."""
+    from dalembert.run.reconstructed_run import _multipliers
+
+    rng = np.random.default_rng(0)
+    forms = rng.normal(size=(2, 7, 5, 2)) * 10.0 ** np.array([-12, 12])
+    wanted = rng.normal(size=(2, 7, 2)) * 10.0 ** np.array([12, -12])
+    impulse = np.einsum("lkna,lka->lkn", forms, wanted)
+    assert np.allclose(_multipliers(forms, impulse), wanted, rtol=1e-12, atol=0)

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import ctypes
 import os
+import sys
 import threading
+import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from time import monotonic, sleep
 from typing import Any, TypeVar
 
@@ -21,7 +23,8 @@ class Budget:
     """The limits of a search.
 
     attempts:  how many candidates or operations it may try in all
-    seconds:   how long one call into computer algebra may take (integration, solving), where that cannot be counted
+    seconds:   how long one call into computer algebra may take (integration, solving), where that cannot be counted: seconds
+               of a processor in its own thread, so that what else the machine is doing changes no result
 
     A search interrupted from the keyboard raises KeyboardInterrupt, because its result would give a wrong reason for what is
     missing. Searches that report the interruption in their result return what was found so far.
@@ -60,12 +63,12 @@ class Budget:
 
 
 def _limited(seconds: float, function: Callable[..., Result], *args: Any, **options: Any) -> Result:
-    """Call with a time limit, in any thread: a watcher thread raises an exception in this one.
+    """Call with a limit of processor time, in any thread: a watcher thread raises an exception in this one.
 
     `over` is set by a plain assignment, so that no exception can arrive between the end of the call and it; after that none
     is raised, and a pending one is received here.
     """
-    limit = _Limit(threading.get_ident(), monotonic() + seconds)
+    limit = _Limit(seconds)
     try:
         try:
             _watch(limit)
@@ -88,18 +91,41 @@ class _TimeIsUpError(BudgetSpentError):
 
 @dataclass
 class _Limit:
-    """The deadline of a call in a thread."""
+    """How long a call in this thread may go on: by the processor, or many times as long by the clock, if it waits."""
 
-    thread: int
-    deadline: float
+    seconds: float
+    thread: int = field(default_factory=threading.get_ident)
     over: bool = False
     reached: bool = False
+
+    def __post_init__(self) -> None:
+        self._began, self._later = monotonic(), 0.0
+        # Asked for here, since the identity of a thread that has ended must not be used.
+        self._clock = time.pthread_getcpuclockid(self.thread) if hasattr(time, "pthread_getcpuclockid") else None
+        self._used = self._processor()
+
+    def _processor(self) -> float:
+        try:
+            return monotonic() if self._clock is None else time.clock_gettime(self._clock)
+        except OSError:  # the thread has ended
+            return 0.0
+
+    def is_past(self) -> bool:
+        """Whether the call has taken too long."""
+        long = self._processor() - self._used > self.seconds or monotonic() - self._began > _PATIENCE * self.seconds
+        return long and monotonic() > self._later
+
+    def reach(self) -> None:
+        """Raise an exception in the thread, and again after a while."""
+        self.reached, self._later = True, monotonic() + _AGAIN
+        _raise_in(self.thread, _TimeIsUpError)
 
 
 _LOCK = threading.Lock()
 _LIMITS: list[_Limit] = []
-_TICK, _AGAIN = 0.02, 0.1
-"""Seconds between checks of the clock; seconds after which the exception is raised again in a call that continues."""
+_TICK, _AGAIN, _PATIENCE = 0.02, 0.1, 20
+"""Seconds between checks of the clock; seconds after which the exception is raised again in a call that continues; how many
+times as long as by the processor a call may take by the clock."""
 
 
 def _watch(limit: _Limit) -> None:
@@ -111,20 +137,33 @@ def _watch(limit: _Limit) -> None:
 
 
 def _look() -> None:
-    """Raise an exception in every thread whose call is past its deadline.
+    """Raise an exception in every thread whose call is past its limit.
 
     Repeatedly, because an exception raised during garbage collection, or caught by other code, is lost.
     """
+    before = sys.unraisablehook
+    sys.unraisablehook = silent = _silent(before)
     while True:
         sleep(_TICK)
         with _LOCK:
             _LIMITS[:] = [limit for limit in _LIMITS if not limit.over]
             for limit in _LIMITS:
-                if monotonic() > limit.deadline and not limit.over:
-                    limit.reached, limit.deadline = True, monotonic() + _AGAIN
-                    _raise_in(limit.thread, _TimeIsUpError)
+                if limit.is_past() and not limit.over:
+                    limit.reach()
             if not _LIMITS:
+                if sys.unraisablehook is silent:
+                    sys.unraisablehook = before
                 return
+
+
+def _silent(told: Callable[[Any], object]) -> Callable[[Any], object]:
+    """What tells of exceptions lost in destructors and callbacks, without ours: they are raised again."""
+
+    def tell(lost: Any) -> None:
+        if not (lost.exc_type is not None and issubclass(lost.exc_type, _TimeIsUpError)):
+            told(lost)
+
+    return tell
 
 
 def _raise_in(thread: int, kind: type[BaseException]) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ..decide.matrix_scaling import balance
 from ..discrete.momenta_of_positions import momenta_of_positions
 from ..discrete.system import DiscreteSystem
 from ..errors import StartError
@@ -148,5 +149,7 @@ def _multipliers(forms: Array, impulse: Array) -> Array:
         return np.zeros((*impulse.shape[:-1], 0))
     known = np.isfinite(forms).all(axis=(-1, -2)) & np.isfinite(impulse).all(axis=-1)
     found = np.full((*impulse.shape[:-1], forms.shape[-1]), np.nan)
-    found[known] = np.einsum("kan,kn->ka", np.linalg.pinv(forms[known]), impulse[known])
+    rows, columns = balance(forms[known])
+    inverse = np.linalg.pinv(forms[known] * rows[:, :, None] * columns[:, None, :])
+    found[known] = columns * np.einsum("kan,kn->ka", inverse, rows * impulse[known])
     return found

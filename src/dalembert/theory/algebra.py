@@ -37,16 +37,16 @@ common factors are cancelled if numerator and denominator have no more terms tha
 
 
 class Allowance(Budget):
-    """A budget with a limit for the total time, besides that for single calls."""
+    """A budget with a limit for the total time, that of a processor in its thread, besides that for single calls."""
 
     def __init__(self, attempts: int = 5000, seconds: float = 2.0, total: float = 20.0):
         super().__init__(attempts, seconds)
-        self._end = clock.monotonic() + total
+        self._end = clock.thread_time() + total
 
     def spend(self, what: str = "", amount: int = 1) -> None:
         """Count an attempt, and check the total time."""
         super().spend(what, amount)
-        if clock.monotonic() > self._end:
+        if clock.thread_time() > self._end:
             raise BudgetSpentError("the time of the search is spent")
 
 

@@ -17,7 +17,7 @@ from ...model.system import System
 from ...run.values import Array, Values, parameter_values
 from ...theory.small_motions.linearised import Linearisation, contained, linearise
 from .rest_equations import around, rest
-from .stability import ZERO, Numbers, Stability, stability
+from .stability import Numbers, Stability, stability
 
 
 @dataclass(frozen=True, eq=False)
@@ -157,23 +157,20 @@ def _conservative(numbers: Numbers) -> list[Mode]:
     from scipy.linalg import eigh
 
     M, K = numbers.reduced(numbers.M), numbers.reduced(numbers.S)
-    squares, vectors = eigh((K + K.T) / 2, (M + M.T) / 2)
-    size = np.abs(squares).max(initial=0)
-    modes = []
-    for w, u in zip(squares, vectors.T, strict=True):
-        s = 0j if abs(w) <= 1e-12 * size else complex(np.sqrt(-w)) if w < 0 else complex(0, np.sqrt(w))
+    _, vectors = eigh((K + K.T) / 2, (M + M.T) / 2)
+    squares, modes = numbers.squares(), []
+    for w, u in zip([] if squares is None else squares, vectors.T, strict=True):
+        s = complex(np.sqrt(-w)) if w < 0 else complex(0, np.sqrt(w))
         modes.append(Mode(s / numbers.time, _named(numbers, _turned(numbers, numbers.basis @ u))))
     return modes
 
 
 def _general(numbers: Numbers) -> list[Mode]:
     """One mode for each pair of complex exponents and for each real one."""
-    exponents, vectors = np.linalg.eig(numbers.flow)
-    scale = float(np.abs(exponents).max(initial=0))
-    zero = np.abs(exponents) <= ZERO * scale
-    exponents = np.where(zero, 0.0, exponents)
-    exponents = np.where(np.abs(exponents.imag) <= 1e-12 * scale, exponents.real, exponents)
-    exponents = np.where(np.abs(exponents.real) <= 1e-12 * scale, 1j * exponents.imag, exponents)
+    exponents, moved, vectors = numbers.spectrum
+    exponents = np.where(np.abs(exponents) <= moved, 0.0, exponents)
+    exponents = np.where(np.abs(exponents.imag) <= moved, exponents.real, exponents)
+    exponents = np.where(np.abs(exponents.real) <= moved, 1j * exponents.imag, exponents)
     order = [k for k in np.lexsort((exponents.real, exponents.imag)) if exponents[k].imag >= 0]
     modes = []
     for k in order:

@@ -3,17 +3,20 @@
     -dL/dq - F - lambda_a omega^a = 0  at zero velocity,     constraints = 0  at zero velocity.
 
 Directions along which these equations do not change are free: cyclic coordinates, a common translation. They are
-found by value, as the common kernel of the Jacobians at sample points, and eliminated.
+found by value, as the common kernel of the Jacobians at sample points, and eliminated. Floating point may see one too many,
+where a stiffness is small beside others; so where it sees any, they come from an elimination with balls.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from random import Random
 
 import numpy as np
 
+from ...decide import balls
+from ...decide.elimination import kernel
 from ...decide.matrix_scaling import balance
 from ...decide.sample import across, boundaries
 from ...decide.zero import vanishes
@@ -28,8 +31,8 @@ from ...symbolic import Fast, fast, gradient, jacobian, substitute, vectorised
 from ...theory.motion.lagrange import multipliers, reaction
 from ...theory.small_motions.linearised import steady_balance
 
-FEW, MANY = 24, 4096
-"""Points at which the equations are sampled; those among which points of every branch are looked for."""
+FEW, MANY, EXACT = 24, 4096, 60
+"""Points at which the equations are sampled; those among which points of every branch are looked for; those for balls."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,9 +84,12 @@ def rest(system: System, values: Mapping[str, float], points: Array) -> Rest:
     equations = [e - r for e, r in zip(plain, forces, strict=True)]
     at_zero = [substitute(c.expression, still) for c in system.constraints]
     equations += [e for e in at_zero if e != 0]
-    at, slopes, forms_at = _samples(equations, [c.name for c in q], unknown, values, points)
-    free, fixed = _echelon(*_common_kernel(slopes))
-    rows, dropped = _echelon(*_common_kernel(np.concatenate([slopes, forms_at], axis=2).swapaxes(1, 2)))
+    x = [c.name for c in q]
+    at, slopes, forms_at = _samples(equations, x, unknown, values, points)
+    exact = _ExactSlopes(equations, x, unknown, values, points)
+    free, fixed = _echelon(*_confirmed(_common_kernel(slopes), exact.by_positions))
+    both = np.concatenate([slopes, forms_at], axis=2).swapaxes(1, 2)
+    rows, dropped = _echelon(*_confirmed(_common_kernel(both), exact.by_equations))
     excess = rows @ (at.sum(axis=0) / max(len(at), 1))
     size = np.abs(rows) @ np.abs(at).max(axis=0, initial=0)
     excess = np.where(np.abs(excess) <= 1e-10 * size, 0.0, excess)
@@ -174,6 +180,61 @@ def _samples(
     forms = table[:, k:first].reshape(count, len(y), k).swapaxes(1, 2)
     by_y = np.concatenate([forms, np.zeros((count * len(y), k, len(y)))]) if len(y) else np.zeros((count, k, 0))
     return table[:, :k], parts.swapaxes(0, 1).reshape(-1, k, n), by_y
+
+
+class _ExactSlopes:
+    """The derivatives of the equations in balls, at some of the points where they have values.
+
+    The multipliers y enter linearly; what belongs to each is a matrix of its own, as in `_samples`.
+    """
+
+    def __init__(
+        self, equations: Sequence[Fast], x: Sequence[str], y: Sequence[str], values: Mapping[str, float], points: Array
+    ):  # fmt: skip
+        columns = [[gradient(e, [fast(s)])[0] for e in equations] for s in y]
+        plain = [substitute(e, dict.fromkeys(y, 0)) for e in equations]
+        self._forms = [list(row) for row in zip(*columns, strict=True)]
+        self._slopes = [jacobian(part, [fast(s) for s in x]) for part in (plain, *columns)]
+        self._names, self._values, self._width = x, values, (len(x), len(equations))
+        self._points = points[:: -(-len(points) // EXACT)]
+
+    def by_positions(self) -> list[dict[int, balls.Ball]]:
+        """The directions of positions along which no equation changes."""
+        return kernel(
+            [row for at in self._at() for part in self._slopes for row in self._table(part, at)], self._width[0]
+        )
+
+    def by_equations(self) -> list[dict[int, balls.Ball]]:
+        """The combinations of equations that no position and no multiplier changes."""
+        grid = []
+        for at in self._at():
+            for part in (*self._slopes, self._forms):
+                grid += [list(row) for row in zip(*self._table(part, at), strict=True)]
+        return kernel(grid, self._width[1])
+
+    def _at(self) -> Iterator[balls.Point]:
+        with balls.precise():
+            known = {name: balls.ball(x) for name, x in self._values.items()}
+            for p in self._points.tolist():
+                at = {**known, **balls.exact_point(dict(zip(self._names, p, strict=True)))}
+                if all(self._table(part, at) or not part for part in (*self._slopes, self._forms)):
+                    yield at
+
+    def _table(self, part: Sequence[Sequence[Fast]], at: balls.Point) -> list[list[balls.Ball]]:
+        return balls.values(part, at) or []
+
+
+def _confirmed(
+    found: tuple[Array, Array], exact: Callable[[], list[dict[int, balls.Ball]]]
+) -> tuple[Array, Array]:  # fmt: skip
+    """A kernel that floating point has found, from balls: of an empty one nothing is left to confirm."""
+    rows, units = found
+    if not len(rows):
+        return found
+    told = exact()
+    return np.array([[float(row[k]) if k in row else 0.0 for k in range(len(units))] for row in told]).reshape(
+        -1, len(units)
+    ) / units, units
 
 
 def _common_kernel(matrices: Array) -> tuple[Array, Array]:

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
+from ...decide import balls
 from ...decide.zero import vanishes
 from ...model.system import System
 from ...rigour.enclosure import Enclosure
@@ -18,8 +20,8 @@ from ...symbolic import Fast, fast, gradient, jacobian, magnitude, number, subst
 from ...theory.small_motions.linearised import Linearisation, steady_balance
 from .rest_equations import around
 
-ZERO = 1e-6
-"""Exponents below this fraction of the largest count as zero: a double zero has an error of the square root of rounding."""
+ROUNDING = 32 * float(np.finfo(float).eps)
+"""The relative error of entries of the matrices here, which are computed by a few operations from accurate numbers."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,31 +79,65 @@ class Numbers:
     @cached_property
     def flow(self) -> Array:
         """The matrix of (displacement, velocity)' : eta = U u, eta' = Z w + Y eta."""
-        U, Z = self.displacements, self.basis
-        Y = -np.linalg.pinv(self.rates) @ self.drifts if len(self.rates) else np.zeros((self.n, self.n))
-        shape = U.T @ np.hstack([Y @ U, Z])
-        force = self.tests.T @ np.hstack([((self.M @ Y + self.D) @ Y + self.S) @ U, (self.M @ Y + self.D) @ Z])
-        return np.asarray(np.vstack([shape, -np.linalg.solve(self.reduced(self.M), force)]))
+        return _flow(*self._parts)
 
     @cached_property
+    def _parts(self) -> tuple[Array, ...]:
+        """What the flow is made of."""
+        Y = -np.linalg.pinv(self.rates) @ self.drifts if len(self.rates) else np.zeros((self.n, self.n))
+        inverse = -np.linalg.inv(self.reduced(self.M))
+        return self.M, self.D, self.S, self.displacements, self.basis, self.tests, Y, inverse
+
+    @cached_property
+    def spectrum(self) -> tuple[Array, Array, Array]:
+        """The eigenvalues of the flow, the largest real part first, how far rounding may have moved each, and their vectors.
+
+        Rows and columns are balanced first, so that slow motions beside fast ones keep their digits. An eigenvalue moves by
+        at most the error of the matrix over the cosine between its left and right vectors, which is zero where two meet.
+        """
+        from scipy.linalg import eig, matrix_balance
+
+        if not len(self.flow):
+            return np.zeros(0, dtype=complex), np.zeros(0), np.zeros((0, 0))
+        flow, (sizes, _) = matrix_balance(self.flow, permute=False, separate=True)
+        found, left, right = eig(flow, left=True)
+        error = ROUNDING * _flow(*map(np.abs, self._parts)) / sizes[:, None] * sizes
+        cosines = np.abs((left.conj() * right).sum(axis=0))
+        moved = np.linalg.norm(error) / np.maximum(cosines, np.finfo(float).tiny)
+        order = np.lexsort((-found.imag, -found.real))
+        return found[order], moved[order], (sizes[:, None] * right)[:, order]
+
+    @property
     def exponents(self) -> Array:
         """The eigenvalues of the flow, the largest real part first."""
-        found = np.linalg.eigvals(self.flow)
-        return found[np.lexsort((-found.imag, -found.real))]
+        return self.spectrum[0]
+
+    @property
+    def is_conservative(self) -> bool:
+        """Whether no force of the linearised equations takes or gives energy: real parts of rounding size are zero then."""
+        if not any(f != 0 for f in self.lin.system.force):
+            return True
+        pairs = [(i, j) for i in range(self.n) for j in range(i + 1)]
+        D, S = self.lin.first, self.lin.zeroth
+        return all(_are_equal(D[i, j], -D[j, i]) and _are_equal(S[i, j], S[j, i]) for i, j in pairs)
 
     def squares(self, basis: Array | None = None) -> Array | None:
         """Eigenvalues of the stiffness against the mass, increasing; None if the mass is not positive definite.
 
-        They are taken on the allowed displacements, or on those of another basis.
+        They are taken on the allowed displacements, or on those of another basis. What may be rounding is zero.
         """
         from scipy.linalg import eigh
 
-        M, K = (self.reduced(a) if basis is None else basis.T @ a @ basis for a in (self.M, self.S))
+        left, right = (self.tests, self.basis) if basis is None else (basis, basis)
+        M, K = (left.T @ a @ right for a in (self.M, self.S))
         if not len(M):
             return np.zeros(0)
-        if np.linalg.eigvalsh((M + M.T) / 2)[0] <= 0:
+        least = np.linalg.eigvalsh((M + M.T) / 2)[0]
+        if least <= 0:
             return None
-        return np.asarray(eigh((K + K.T) / 2, (M + M.T) / 2, eigvals_only=True))
+        found = eigh((K + K.T) / 2, (M + M.T) / 2, eigvals_only=True)
+        moved = ROUNDING * np.linalg.norm(np.abs(left).T @ np.abs(self.S) @ np.abs(right)) / least
+        return np.asarray(np.where(np.abs(found) <= moved, 0.0, found))
 
     def loose(self, basis: Array, free: Array) -> int:
         """How many of the directions in `free` a basis of displacements contains."""
@@ -110,7 +146,22 @@ class Numbers:
 
     def is_zero(self, matrix: Array, beside: Array) -> bool:
         """Whether a matrix is zero up to rounding, relative to another."""
-        return bool(np.abs(matrix).max(initial=0) <= 1e-12 * np.abs(beside).max(initial=0))
+        return bool(np.abs(matrix).max(initial=0) <= ROUNDING * np.abs(beside).max(initial=0))
+
+
+def _are_equal(a: Any, b: Any) -> bool:
+    """Whether two numbers are the same, up to the rounding of those that were computed."""
+    with balls.precise():
+        return bool((balls.value(a, {}) - balls.value(b, {})).contains(0))
+
+
+def _flow(
+    M: Array, D: Array, S: Array, U: Array, Z: Array, tests: Array, Y: Array, inverse: Array
+) -> Array:  # fmt: skip
+    """Rates of (u, w) in M eta'' + D eta' + S eta = 0, tested; minus the inverse of the mass comes last."""
+    shape = U.T @ np.hstack([Y @ U, Z])
+    force = tests.T @ np.hstack([((M @ Y + D) @ Y + S) @ U, (M @ Y + D) @ Z])
+    return np.asarray(np.vstack([shape, inverse @ force]))
 
 
 def _unit(sizes: Array) -> Array:
@@ -123,7 +174,7 @@ def kernel(rows: Array) -> Array:
     if not len(rows):
         return np.eye(rows.shape[1])
     _, sizes, right = np.linalg.svd(rows)
-    rank = int((sizes > 1e-10 * sizes[0]).sum())
+    rank = int((sizes > ROUNDING * sizes[0]).sum())
     return np.asarray(right[rank:].T)
 
 
@@ -138,11 +189,10 @@ def stability(numbers: Numbers, values: Mapping[str, float], free: Array, family
         return Stability(
             "undecided", "the mass matrix is singular there, so the motion near it is not determined", np.zeros(0)
         )
-    s, system = numbers.exponents, numbers.lin.system
+    (s, moved, _), system = numbers.spectrum, numbers.lin.system
     scale = float(np.abs(s).max(initial=0))
-    zeros = int((np.abs(s) <= ZERO * scale).sum())
-    rest = s[np.abs(s) > ZERO * scale]
-    sure = ZERO * scale
+    zeros = int((np.abs(s) <= moved).sum())
+    rest, sure = (a[np.abs(s) > moved] for a in (s, moved))
     at_rest = all(abs(values.get(v.name, 0.0)) == 0 for v in system.velocities)
     squares = numbers.squares() if system.is_ideal and numbers.lin.is_second_order else None
     across, drifting = squares, numbers.loose(numbers.basis, free)
@@ -173,20 +223,19 @@ def stability(numbers: Numbers, values: Mapping[str, float], free: Array, family
     if zeros == family and len(rest) and (rest.real < -sure).all() and at_rest:
         why = f"the equilibrium is one of a family of dimension {family}; all other exponents have negative real parts, so "
         return said("stable", why + "motions near it tend to an equilibrium of the family near it")
-    if zeros <= family + drifting and _semisimple(numbers.flow, rest, scale):
+    if zeros <= family + drifting and numbers.is_conservative and _semisimple(numbers.flow, rest, sure, scale):
         return said("linearly stable", _oscillating(squares, at_rest, zeros, system) + along)
     return said("undecided", _degenerate(squares, zeros, family + drifting))
 
 
 def _definite(squares: Array, free: int) -> bool:
     """Whether the potential has a strict minimum transverse to the free directions, if there are transverse ones."""
-    size = np.abs(squares).max(initial=0)
-    return bool((squares > 1e-10 * size).sum() == len(squares) - free and (squares >= -1e-10 * size).all())
+    return bool((squares > 0).sum() == len(squares) - free and (squares >= 0).all())
 
 
 def _falls(squares: Array) -> bool:
     """Whether the potential falls in some direction."""
-    return bool((squares < -1e-10 * np.abs(squares).max(initial=0)).any())
+    return bool((squares < 0).any())
 
 
 def _is_passive(numbers: Numbers, values: Mapping[str, float]) -> bool:
@@ -266,9 +315,9 @@ def _degenerate(squares: Array | None, zeros: int, family: int) -> str:
     return "exponents meet on the imaginary axis, or are too near to it to tell on which side they are"
 
 
-def _semisimple(flow: Array, rest: Array, scale: float) -> bool:
+def _semisimple(flow: Array, rest: Array, sure: Array, scale: float) -> bool:
     """Whether exponents that coincide have as many independent motions as their number, and none grows."""
-    if (rest.real > 1e-9 * scale).any():
+    if (rest.real > sure).any():
         return False
     for s in rest:
         same = np.abs(rest - s) <= 1e-5 * scale

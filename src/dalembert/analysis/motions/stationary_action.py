@@ -137,7 +137,7 @@ def path_of(given: Any, system: System | None, parameters: Values | None) -> Pat
         shapes = ", ".join(str(c.shape) for c in (times, *columns_of))
         raise StartError(f"hamilton_principle: the path has arrays of shapes {shapes}. Give one number for each time.")
     positions, steps = np.column_stack(columns_of), np.diff(times)
-    if len(times) < 17 or not np.allclose(steps, steps[0], rtol=1e-6) or not np.isfinite(positions).all():
+    if len(times) < 17 or not np.allclose(steps, steps[0], rtol=1e-6, atol=0) or not np.isfinite(positions).all():
         raise StartError(
             f"hamilton_principle: got {len(times)} records. Expected at least 17, all finite, at equal distances in time."
         )

@@ -13,6 +13,7 @@ import sympy
 from sympy import Expr, Matrix
 
 from ...decide.budget import Budget, BudgetSpentError
+from ...decide.decimals import exact
 from ...errors import ModelError
 from ...model.coordinates import Coordinate
 from ...model.group_coordinate import GroupCoordinate
@@ -33,7 +34,7 @@ def chart(R: GroupCoordinate) -> tuple[Coordinate, ...]:
 def matrix_in_chart(R: GroupCoordinate) -> sympy.ImmutableMatrix:
     """cay(c)."""
     _need_chart(R)
-    return sympy.ImmutableMatrix(Matrix(R.group.cayley_rows(list(chart(R)))).applyfunc(_exact))
+    return sympy.ImmutableMatrix(Matrix(R.group.cayley_rows(list(chart(R)))).applyfunc(exact))
 
 
 def entries_in_chart(R: GroupCoordinate) -> dict[Any, Expr]:
@@ -46,7 +47,7 @@ def way(R: GroupCoordinate, first: Any, second: Any) -> list[Expr]:
     """xi with second = first cay(xi), two matrices of expressions."""
     group = R.group
     start, end = (group.numbers_of(Matrix(matrix).tolist()) for matrix in (first, second))
-    return [_short(_exact(x)) for x in group.way(start, end, "cayley")]
+    return [_short(exact(x)) for x in group.way(start, end, "cayley")]
 
 
 @lru_cache(maxsize=64)
@@ -80,11 +81,6 @@ def _need_chart(R: GroupCoordinate) -> None:
             f"symmetry: points of {R.group.name} are no rational functions of numbers near the identity, so {R.name} cannot "
             f"be moved by a symmetry. State it by a rotation, a pose, or coordinates that are numbers."
         )
-
-
-def _exact(e: Any) -> Expr:
-    found: Expr = sympy.nsimplify(sympy.sympify(e), rational=True)
-    return found
 
 
 def _short(e: Expr) -> Expr:

@@ -169,7 +169,8 @@ class Linearisation(Shown):
             )
         w = sympy.Dummy("w")
         budget = Budget(seconds=20)
-        polynomial = budget.call(determinant, self.stiffness - w * self.mass, w)
+        stiffness, mass = part(self._reduced(self.zeroth), 1), self._reduced(self.second)  # decimals would drop digits
+        polynomial = budget.call(determinant, stiffness - w * mass, w)
         roots = None if polynomial is None else budget.call(sympy.roots, polynomial, w)
         if polynomial is None or roots is None or sum(roots.values()) != len(self.independent):
             raise ModelError(
@@ -375,9 +376,12 @@ def _near(e: Expr) -> Expr:
 
 
 def _settled(e: Expr) -> Expr:
-    """Zero in place of an expression that is zero at a computed state up to the rounding of the state."""
+    """Zero in place of an expression that is zero at a computed state up to the rounding of the state.
+
+    Whole numbers are no exact ones there: with large coefficients the rounding of a state is whole.
+    """
     if not e.free_symbols:
-        return e
+        return e if e.is_zero else sympy.Float(number(e, {}))
     at = {s.name: (k + 1) / 2 for k, s in enumerate(sorted(e.free_symbols, key=str))}
     return sympy.S.Zero if abs(number(e, at)) <= 1e-14 * number(magnitude(fast(e)), at) else e
 
