@@ -13,7 +13,7 @@ With p_k = D2 L_d(q_k-1, q_k) + F_d+(q_k-1, q_k) carried along, this is a one-st
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -38,6 +38,7 @@ from ..model.marks import Mark, indexed
 from ..model.principle import reactions_by_forms
 from ..model.space import groups, numbers, parts, retracted, slopes, to_numbers
 from ..symbolic import Fast, fast, free_names, gradient, magnitude, substitute, substitution, total
+from ..waist.block_parts import searched_last
 from ..waist.chain_rule import shared_partials
 from ..waist.domain import Condition, conditions
 from ..waist.projected_step import projected
@@ -243,6 +244,7 @@ def step_map(system: DiscreteSystem) -> StepMap:
     )
     if system.null_space and system.multipliers:
         made = without_multipliers(system, made)
+    made = replace(made, blocks=tuple(part for b in made.blocks for part in searched_last(b)))
     stated = conditions(map(here, system.expressions()))  # of entries: the numbers that hold a point are never all zero
     return _guarded(made, [c._replace(terms=tuple(map(held, c.terms))) for c in stated])
 
