@@ -27,7 +27,7 @@ def _branches(kink: Any, args: Sequence[Fast]) -> Fast:
     import symengine
 
     if isinstance(kink, Max | Min):
-        return _extreme(args, symengine.Gt if isinstance(kink, Max) else symengine.Lt)
+        return extreme(args, symengine.Gt if isinstance(kink, Max) else symengine.Lt)
     u, above, below = args[0], symengine.Gt(args[0], 0), symengine.Lt(args[0], 0)
     if isinstance(kink, Abs):
         return symengine.Piecewise((u, symengine.Ge(u, 0)), (-u, True))
@@ -36,14 +36,14 @@ def _branches(kink: Any, args: Sequence[Fast]) -> Fast:
     return symengine.Piecewise((1, above), (-1, below), (0, True))
 
 
-def _extreme(args: Sequence[Fast], relation: Any) -> Fast:
+def extreme(args: Sequence[Fast], relation: Any) -> Fast:
     """The largest or smallest, by halves: the depth of nesting is then logarithmic in the number of arguments."""
     import symengine
 
     if len(args) == 1:
         return args[0]
     middle = (len(args) + 1) // 2
-    best, a = _extreme(args[:middle], relation), _extreme(args[middle:], relation)
+    best, a = extreme(args[:middle], relation), extreme(args[middle:], relation)
     return symengine.Piecewise((a, relation(a, best)), (best, True))
 
 

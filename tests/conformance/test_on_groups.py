@@ -29,7 +29,7 @@ STARTS = {
 }
 KEYS = {TOP: (R, R.omega, R.momentum), PENDULUM: (n, n.velocity, n.momentum)}
 SLOW = {da.Galerkin(2): [pytest.mark.slow]}
-SLOW |= {m: [pytest.mark.slow] for m in (da.Gauss(2), da.Lobatto(2), da.Lobatto(3))}
+SLOW |= {m: [pytest.mark.slow] for m in (da.Gauss(2), da.Lobatto(2), da.Lobatto(3), da.NullSpace())}
 LONG = (
     da.Galerkin(2, "lobatto"), da.Galerkin(3), da.Galerkin(4), da.Galerkin(3, "lobatto"), da.Gauss(3), da.Gauss(4),
     da.Lobatto(4), da.Lobatto(5), da.Composition(da.Lobatto(3), 6),
@@ -176,7 +176,7 @@ BY_EXP = {
     "upright": spun(S[2, 2] * (1 + sin(da.time) / 3) + cos(S[2, 0])),
 }
 LATER = {da.Galerkin(2): [pytest.mark.slow, pytest.mark.verify]}
-LATER |= {m: [pytest.mark.slow] for m in (da.Galerkin(2, "lobatto"), da.Gauss(2))}
+LATER |= {m: [pytest.mark.slow] for m in (da.Galerkin(2, "lobatto"), da.Gauss(2), da.NullSpace())}
 LATER |= {m: [pytest.mark.slow, pytest.mark.verify] for m in SLOW if m not in LATER}
 
 

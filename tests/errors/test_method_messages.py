@@ -279,6 +279,11 @@ INTERIOR = "it has constraints, which would have to hold at the interior points 
         "DiscreteGradient(0): the number of quadrature nodes is a whole number from 1 to 8.",
     ),
     (
+        "a basis of D for stages",
+        lambda: da.NullSpace(da.Gauss(2)),
+        "NullSpace(Gauss(2)): expected a method with a discrete Lagrangian, such as Midpoint() or Trapezoidal().",
+    ),
+    (
         "a composition of a method that is not symmetric",
         lambda: da.Composition(da.LeftPoint()),
         "Composition(LeftPoint()): only a symmetric method can be composed to a higher order, such as Midpoint(), "

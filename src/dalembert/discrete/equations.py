@@ -13,7 +13,7 @@ With p_k = D2 L_d(q_k-1, q_k) + F_d+(q_k-1, q_k) carried along, this is a one-st
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple, Self
 
@@ -23,6 +23,7 @@ from sympy.printing.pretty.pretty_symbology import pretty_symbol
 
 from ..decide.decimals import decimal
 from ..display import Formulas, aligned, equation_rows, equations_text
+from ..errors import ModelError
 from ..model.coordinates import (
     Coordinate,
     Direction,
@@ -33,10 +34,13 @@ from ..model.coordinates import (
     time,
 )
 from ..model.marks import Made, indexed
+from ..model.principle import reactions_by_forms
 from ..model.space import groups, numbers, parts, retracted, slopes, to_numbers
 from ..symbolic import Fast, fast, free_names, gradient, magnitude, substitute, substitution, total
+from ..waist.block_parts import searched_last
 from ..waist.chain_rule import shared_partials
 from ..waist.domain import Condition, conditions
+from ..waist.projected_step import projected
 from ..waist.stepmap import STEP, TIME, Block, StepMap, pointwise, with_conditions
 from .state_layout import constraint_outputs, state_layout
 from .system import DiscreteSystem
@@ -241,8 +245,22 @@ def step_map(system: DiscreteSystem) -> StepMap:
         outputs={name: held(e) for name, e in kept.items()},
         layout=state_layout(system, velocities=sought),
     )
+    if system.null_space and system.multipliers:
+        made = without_multipliers(system, made)
+    made = replace(made, blocks=tuple(part for b in made.blocks for part in searched_last(b)))
     stated = conditions(map(here, system.expressions()))  # of entries: the numbers that hold a point are never all zero
     return _guarded(made, [c._replace(terms=tuple(map(held, c.terms))) for c in stated])
+
+
+def without_multipliers(system: DiscreteSystem, stepmap: StepMap) -> StepMap:
+    """The step in a basis of the displacements on which the one-forms vanish; the multipliers are computed afterwards."""
+    reactions_by_forms(system, "null_space")
+    try:
+        return projected(stepmap, [m.name for m in system.multipliers])
+    except ValueError as error:
+        raise ModelError(
+            f"{system.name}, null_space: {error} Leave it out: then multipliers are unknowns of each step."
+        ) from None
 
 
 def _guarded(stepmap: StepMap, stated: list[Condition]) -> StepMap:

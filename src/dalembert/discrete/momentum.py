@@ -32,7 +32,8 @@ from ..model.space import lines_only
 from ..symbolic import Fast, fast, gradient, jacobian, substitute
 from .equations import momentum_minus, momentum_plus
 from .flow import evaluated, sample_pairs
-from .system import DiscreteSystem, check_keys
+from .given_parts import check_keys
+from .system import DiscreteSystem
 
 if TYPE_CHECKING:
     from ..run.trajectory import Trajectory

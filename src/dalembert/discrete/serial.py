@@ -28,6 +28,7 @@ from .system import DiscreteSystem, _all_forces
 ROWS = ("variations", "friction_minus", "friction_plus")
 FIELDS = (
     "name", "coordinates", "entropies", "parameters", "lagrangian", "interior", "system", "decimals", "fractions",
+    "null_space",
 )  # fmt: skip
 VECTORS = ("constraints", "force_interior", "entropy_laws", "external_minus", "external_plus")
 
@@ -62,6 +63,7 @@ def _data(system: DiscreteSystem) -> dict[str, Any]:
         "system": None if system.system is None else serial.dumps(system.system),
         "decimals": [serial.pack(r) for r in sorted(system.given.decimals)],
         "fractions": [serial.pack(r) for r in sorted(system.given.fractions)],
+        "null_space": system.null_space,
         **vectors,
         **rows,
     }
@@ -70,7 +72,7 @@ def _data(system: DiscreteSystem) -> dict[str, Any]:
 def loads(given: str) -> DiscreteSystem:
     """The discrete system that `dumps` made the text from; a ModelError if the data are no discrete system."""
     data = parsed(given, LARGEST)
-    data = {"decimals": [], "fractions": [], **data} if isinstance(data, dict) else data
+    data = {"decimals": [], "fractions": [], "null_space": False, **data} if isinstance(data, dict) else data
     _check(data)
     vectors = {name: tuple(unpack(e) for e in data[name]) for name in VECTORS}
     rows = {name: tuple(tuple(unpack(e) for e in row) for row in data[name]) for name in ROWS}
@@ -86,6 +88,7 @@ def loads(given: str) -> DiscreteSystem:
         interior=tuple(float.fromhex(c) for c in data["interior"]),
         system=None if data["system"] is None else serial.loads(data["system"]),
         given=Typed(*numbers),
+        null_space=data["null_space"],
         **_all_forces(*forces, *friction),
         **vectors,
         **rows,
@@ -106,6 +109,8 @@ def _check(data: Any) -> None:
     constants = [parameter(p).name for p in listed(data["parameters"])]
     if len({*q, *S, *constants}) < len(q) + len(S) + len(constants):
         raise ModelError("the discrete system in the file has two symbols of one name.")
+    if not isinstance(data["null_space"], bool):
+        raise refuse("has something else where null_space is true or false")
     if data["system"] is not None:
         text(data["system"], 2**24)
     for number in (*listed(data["decimals"]), *listed(data["fractions"])):

@@ -6,14 +6,14 @@ rho_d(q0, q1, S0, S1) = 0 for every entropy. `discretise` makes one from a `Syst
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from sympy import Expr, Float, Matrix, Rational, Symbol
 
 from ..decide.decimals import PLAIN, Typed
-from ..errors import ModelError, printed, told
+from ..errors import ModelError, told
 from ..model import checks
 from ..model import heat as thermal
 from ..model.bodies.assembly import system_of
@@ -24,6 +24,7 @@ from ..model.space import HasSpace, lines_only, moved_symbols
 from ..model.system import System
 from ..symbolic import LONGEST, Fast, Vector, fast, gradient, slow, substitute, substitution, total, vector
 from ..waist.layout import Groups
+from .given_parts import binding, check_keys, flag, listed, shares_of
 from .group_steps import displaced, from_start, places
 from .interior import Interior, interior_positions, interior_refusal, interior_slots, slots_at
 from .maps import Density, Discretisation, check_map
@@ -43,6 +44,7 @@ class DiscreteSystem(HasSpace):
     entropy_laws: functions rho(q0, q1, S0, S1) that vanish on every step, one per entropy
     variations:   one-forms at a node, written as for a System: z.dot - y*x.dot for dz - y dx
     constraints:  functions chi(q0, q1) that vanish on every step, in the slots
+    null_space:   whether steps are solved in a basis of D, without multipliers: see `NullSpace`
 
     As attributes, `force_minus` and `force_plus` are the whole force on each coordinate: `external_minus` and all of
     `friction_minus`, which has one row per entropy.
@@ -70,6 +72,8 @@ class DiscreteSystem(HasSpace):
     friction_plus: tuple[tuple[Fast, ...], ...] = ()
     principle: Principle = DEFAULT
     """The principle of its constraints: that of the system it was made from, otherwise by the given one-forms."""
+    null_space: bool = False
+    """Whether steps are solved in a basis of the displacements on which the one-forms vanish, without multipliers."""
     given: Typed = field(default=PLAIN, compare=False)
     """The decimals and fractions given directly, without a system."""
 
@@ -87,6 +91,7 @@ class DiscreteSystem(HasSpace):
         entropy_laws: Sequence[Any] = (),
         variations: Sequence[Any] = (),
         constraints: Sequence[Any] = (),
+        null_space: bool = False,
     ):
         q, S = checks.coordinates(coordinates), thermal.entropies(entropies)
         for name_taken in {c.name for c in q} & {s.name for s in S}:
@@ -103,10 +108,10 @@ class DiscreteSystem(HasSpace):
             return tuple(checked((given or {}).get(c, 0), f"{role} on {c}") for c in q)
 
         def friction(given: Mapping[Any, Any] | None, role: str) -> tuple[tuple[Expr, ...], ...]:
-            shares = _shares(given, q, S, role)
+            shares = shares_of(given, q, S, role)
             return tuple(forces(shares.get(s), role) for s in S)
 
-        variations, constraints, entropy_laws = _listed(
+        variations, constraints, entropy_laws = listed(
             variations=variations, constraints=constraints, entropy_laws=entropy_laws
         )
         if len(variations) != len(constraints):
@@ -122,14 +127,14 @@ class DiscreteSystem(HasSpace):
         given = checked(lagrangian, "lagrangian")
         minus, plus = forces(force_minus, "force_minus"), forces(force_plus, "force_plus")
         rubs = friction(friction_minus, "friction_minus"), friction(friction_plus, "friction_plus")
-        chi = tuple(_binding(checked(c, "constraint"), q) for c in constraints)
+        chi = tuple(binding(checked(c, "constraint"), q) for c in constraints)
         laws = tuple(checked(r, "entropy law") for r in entropy_laws)
         self._put(
             name=str(name), coordinates=q, lagrangian=fast(given),
             variations=tuple(tuple(map(fast, variation(w, q))) for w in forms), constraints=tuple(map(fast, chi)),
             parameters=checks.parameters((given, *minus, *plus, *_flat(rubs), *chi, *forms, *laws), (*q, *S)), system=None,
             entropies=S, entropy_laws=tuple(map(fast, laws)), given=Typed.of(stated),
-            **_all_forces(minus, plus, *rubs),
+            null_space=flag(null_space, "null_space"), **_all_forces(minus, plus, *rubs),
         )  # fmt: skip
 
     @property
@@ -219,62 +224,6 @@ def _flat(sides: Iterable[Iterable[Iterable[Expr]]]) -> list[Expr]:
     return [f for side in sides for row in side for f in row]
 
 
-def _names(symbols: Sequence[Any]) -> str:
-    return ", ".join(s.name for s in symbols)
-
-
-def _listed(**given: Any) -> Iterator[tuple[Any, ...]]:
-    """Lists of expressions."""
-    for role, expressions in given.items():
-        if isinstance(expressions, str | Expr) or not isinstance(expressions, Iterable):
-            raise ModelError(f"{role}: got {told(expressions)}. Expected a list of expressions: {role}=[...].")
-        yield tuple(expressions)
-
-
-def check_keys(given: Any, q: Sequence[Coordinate], role: str) -> None:
-    """Raise a ModelError unless the argument is {coordinate: expression}."""
-    if not (given is None or isinstance(given, Mapping)):
-        raise ModelError(f"{role}: got {told(given)}. Expected {{{q[0]}: expression}}.")
-    for key in given or {}:
-        if isinstance(key, str):
-            raise ModelError(f"{role}: got the text {told(key)}. Use the coordinate itself: {{{q[0]}: expression}}.")
-        if key not in q:
-            raise ModelError(f"{role}: {key} is not among the coordinates {_names(q)}.")
-
-
-def _binding(constraint: Expr, q: Sequence[Coordinate]) -> Expr:
-    """A constraint on the end of the step."""
-    if not constraint.free_symbols & {c.at(1) for c in q}:
-        raise ModelError(
-            f"constraint {printed(constraint)}: it does not contain {' or '.join(str(c.at(1)) for c in q)}, so it says "
-            f"nothing about where a step ends."
-        )
-    return constraint
-
-
-def _shares(given: Any, q: Sequence[Coordinate], S: Sequence[Entropy], role: str) -> Mapping[Any, Any]:
-    """Discrete friction by entropy: {S: {x: expression}}."""
-    if not given:
-        return {}
-    x, s = q[0], S[0] if S else "S"
-    if not isinstance(given, Mapping):
-        raise ModelError(f"{role}: got {told(given)}. Expected {{{x}: expression}}, or {{{s}: {{{x}: expression}}}}.")
-    if not S:
-        raise ModelError(f"{role}: its work becomes heat, and there is no entropy to receive it. Give entropies=[S].")
-    if not any(isinstance(key, Entropy) for key in given):
-        if len(S) > 1:
-            raise ModelError(
-                f"{role}: there are {len(S)} entropies, so say which one is warmed: {role}={{{s}: {{{x}: ...}}}}."
-            )
-        return {S[0]: given}
-    for key, row in given.items():
-        if key not in S:
-            raise ModelError(f"{role}: {key} is not among the entropies {_names(S)}.")
-        if not isinstance(row, Mapping):
-            raise ModelError(f"{role} of {key}: got {told(row)}. Expected {{{x}: expression}}.")
-    return given
-
-
 def _all_forces(minus: Any, plus: Any, friction_minus: Any, friction_plus: Any) -> dict[str, Any]:
     """The fields of forces: external ones, friction for each entropy, and their sum."""
 
@@ -336,6 +285,7 @@ def discretise(system: System, map: Discretisation) -> DiscreteSystem:
         parameters=system.parameters,
         system=system,
         interior=tuple(getattr(map, "interior", ())),
+        null_space=getattr(map, "null_space", False),
         force_interior=inner,
         entropies=system.entropies,
         entropy_laws=tuple(rule(law) / h for law in system.entropy_laws),

@@ -11,6 +11,7 @@ from .lobatto import Lobatto, Rattle
 from .logarithmic_hamiltonian import LogarithmicHamiltonian
 from .mclachlan_perlmutter import McLachlanPerlmutter
 from .midpoint import Midpoint
+from .null_space import NullSpace
 from .nystrom import Nystrom12
 from .reference import Reference
 from .right_point import RightPoint
@@ -29,6 +30,7 @@ METHODS = (
     Rattle,
     Composition,
     Galerkin,
+    NullSpace,
     GeometricNonholonomic,
     McLachlanPerlmutter,
     DiscreteGradient,

@@ -43,7 +43,7 @@ The last columns say which systems a method accepts; "separable" is free with co
 first law: the energy changes by work and heat alone, friction included; second law: no step lowers an entropy by friction,
 or the sum of all by conduction, however long it is.
 implicit, except ...: with constant masses, systems of these kinds need no iteration.
-Composition: "as composed", "some" and parentheses stand for what some of the methods that can be composed have."""
+NullSpace, Composition: "as composed", "some" and parentheses stand for what some of the methods that can be composed have."""
 
 
 def method_table() -> tuple[MethodRow, ...]:
@@ -136,7 +136,7 @@ def _sizes(kind: type[Method]) -> tuple[str, str]:
     name = _parameter(kind, "int")
     if name is None:
         base = _parameter(kind, "Method")
-        return base or "", "adaptive" if kind.adaptive else str(kind.order)
+        return base or "", "adaptive" if kind.adaptive else "as composed" if base else str(kind.order)
     made = {s: m.order for s in range(1, LARGEST + 1) if (m := _made(kind, **{name: s}))}
     base = f"{found}, " if (found := _parameter(kind, "Method")) else ""
     if name == "order":
@@ -162,11 +162,12 @@ def _variants(kind: type[Method]) -> list[Method]:
     if name is None:
         return [kind()]
     bases = [other() for other in REGISTRY.values() if other is not kind and not other.adaptive]
-    return [
-        m
-        for base in bases
-        if (m := _made(kind, **{name: base}) or _made(kind, **{name: base, "order": base.order + 2}))
-    ]
+    return [m for base in bases if (m := _made(kind, **{name: base}) or _with_order(kind, name, base))]
+
+
+def _with_order(kind: type[Method], name: str, base: Method) -> Method | None:
+    """A composition of methods for which the usual order cannot be had."""
+    return _made(kind, **{name: base, "order": base.order + 2}) if "order" in signature(kind).parameters else None
 
 
 # -------------------- accepted systems, and whether it is implicit --------------------

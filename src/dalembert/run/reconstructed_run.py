@@ -92,7 +92,7 @@ def run_with_phases(
     table = [*found.group.T, *(run[s] for s in known[reduced.symmetry.dimension :])]
     named = {p: float(np.ravel(values[p.name])[0]) for p in system.parameters}
     speeds = function_of(known, [slow(e, [*known, *system.parameters]) for e in reduced.speeds], named)(*table)
-    records = np.concatenate([_held(system, found.values, (1, len(run.time))), speeds.T[None]], axis=-1)
+    records = np.concatenate([found.held[None], speeds.T[None]], axis=-1)
     kept = {f.name: getattr(run, f.name) for f in fields(Trajectory)}
     kept |= {"system": system, "parameters": values, "records": records, "carry": records[:, -1].copy()}
     kept |= {"columns": (*numbers(q), *(c.dot.name for c in q)), "events": (), "watched": None, "renewed": ()}

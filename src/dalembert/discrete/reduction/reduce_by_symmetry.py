@@ -8,6 +8,7 @@ from typing import Any, overload
 from ...errors import ModelError
 from ...model.bodies.assembly import Assembly
 from ...model.coordinates import Coordinate
+from ...model.space import no_carried_axes
 from ...model.system import System
 from ...theory.reduction import reduced as continuous
 from ...theory.reduction.momentum_reduction import MomentumReduction, reduce_to_level
@@ -82,13 +83,8 @@ def reduce(
                 themselves (Chaplygin), a level of the momentum (horizontal, with `momentum`), else the one along the section
     """
     given = symmetry_of(symmetry)
-    for R in getattr(given, "groups", ()):
-        if not R.transports:
-            raise ModelError(
-                f"reduce: the symmetry moves the {R.noun} {R}, and the axes of its velocities are carried along, so that they "
-                f"are no function of a shape. State {R} by angles, or as a column of a rotation, and reduce that system."
-            )
     if isinstance(system, DiscreteSystem):
+        no_carried_axes(system, "reduce")
         return reduce_discrete(
             system, given, section=section, momentum=momentum, connection=connection, metric=metric, lift=lift
         )

@@ -391,5 +391,5 @@ def _discrete(
         variations=tuple(map(tuple, variations)),
         constraints=tuple(constraints),
         parameters=tuple(sorted([*own, *more], key=lambda p: p.name)),
-        system=None, interior=(), force_interior=(), entropies=(), entropy_laws=(),
+        system=None, interior=(), force_interior=(), entropies=(), entropy_laws=(), null_space=system.null_space,
     )  # fmt: skip

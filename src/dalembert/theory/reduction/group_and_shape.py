@@ -12,8 +12,9 @@ from ...decide.matrix_scaling import solved
 from ...errors import StartError
 from ...model.coordinates import Coordinate
 from ...model.group_coordinate import GroupCoordinate
-from ...model.space import factors
+from ...model.space import factors, position_symbols
 from ...symbolic import jacobian, numpy_function, slow
+from .carried_axes import in_other_axes, point_symbols
 
 if TYPE_CHECKING:
     from .reduced import ReducedSystem
@@ -72,7 +73,7 @@ def first_element(
     )
     if found is not None:
         return found
-    names = ", ".join(f"{c} = {x:g}" for c, x in zip(reduced.images, start, strict=True))
+    names = ", ".join(f"{c} = {x:g}" for c, x in zip(point_symbols(reduced.system.coordinates), start, strict=True))
     raise StartError(
         f"reconstruct: the group does not move the first shape to {names}. Expected a position with the first shape of the "
         f"motion."
@@ -83,12 +84,13 @@ def reduced_state(reduced: ReducedSystem, q: Array, v: Array, parameters: Mappin
     """Shapes, and velocities of the frame (r', xi), of states of the system: one row per lane."""
     import numpy as np
 
-    s, r, w = reduced.symmetry, reduced.shape, reduced.frame.velocities
-    images, symbols = list(reduced.images.values()), [*s.elements, *r]
+    s, r, w, c = reduced.symmetry, reduced.shape, reduced.frame.velocities, reduced.system.coordinates
+    told, every, symbols = point_symbols(c), position_symbols(c), [*s.elements, *r]
+    images = [reduced.images[x] for x in told]
     known = [*symbols, *reduced.system.parameters]
     slopes = slopes_of(images, symbols)
     moved = [slow(e, known) for row in jacobian(reduced.speeds, w) for e in row]
-    held = entries(reduced.system.coordinates, q)
+    held = entries(c, q)[:, [every.index(x) for x in told]]
     shapes, speeds = [], []
     for lane in range(len(q)):
         numbers = {p: float(x[lane]) for p, x in parameters.items()}
@@ -106,14 +108,16 @@ def reduced_state(reduced: ReducedSystem, q: Array, v: Array, parameters: Mappin
                 "q = Phi(g, s(r)). Start from shape and body velocities of the group."
             )
         matrix = function_of(symbols, moved, numbers)(*at).reshape(len(w), len(w))
+        point = function_of(symbols, [reduced.images[x] for x in every], numbers)(*at)[:, 0]
         shapes.append(at[s.dimension :])
-        speeds.append(solved(matrix[None], v[lane][None])[0])
+        speeds.append(solved(matrix[None], in_other_axes(c, v[lane], q[lane], point)[None])[0])
     return np.array(shapes), np.array(speeds)
 
 
 def _shape_guess(reduced: ReducedSystem, r: Any, q: Array) -> float:
     """The coordinate that the shape variable is on the section, at the position."""
-    return next((float(x) for e, x in zip(reduced.section.place.values(), q, strict=True) if e == r), 1.0)
+    told = point_symbols(reduced.system.coordinates)
+    return next((float(x) for s, x in zip(told, q, strict=True) if reduced.section.place[s] == r), 1.0)
 
 
 def entries(coordinates: Sequence[Coordinate], held: Array) -> Array:
@@ -125,8 +129,7 @@ def entries(coordinates: Sequence[Coordinate], held: Array) -> Array:
         part = held[..., at : at + len(f.numbers)]
         at += len(f.numbers)
         if isinstance(f, GroupCoordinate):
-            matrix = f.shown(part)
-            found += [matrix[..., *e.place] for e in f.entries]
+            found += [f.entry(part, e) for e in f.entries]
         else:
             found.append(part[..., 0])
     return np.stack(found, axis=-1)

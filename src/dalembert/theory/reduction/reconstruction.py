@@ -18,6 +18,7 @@ from ...model.coordinates import Coordinate, time
 from ...model.group_coordinate import GroupCoordinate
 from ...model.space import AnyFactor, factors
 from ...numbers import real
+from .carried_axes import point_symbols
 from .group_and_shape import first_element, function_of, slopes_of
 
 if TYPE_CHECKING:
@@ -33,11 +34,12 @@ class Reconstruction(Shown):
     """A motion of the coordinates of a system; see `ReducedSystem.reconstruct`.
 
     times:      the times
-    values:     {coordinate: array}, matrices of group coordinates
+    values:     {coordinate: array}, matrices of group coordinates, components of unit vectors
     elements:   the symbols of a group element
     group:      the group elements g with q = Phi(g, s(r)), one row per time
     geometric:  those of the horizontal motion over the same shapes, from the same place
     dynamic:    group times the inverse of geometric: what the momentum adds
+    held:       the numbers that hold the positions, one row per time
     """
 
     times: Array
@@ -46,6 +48,7 @@ class Reconstruction(Shown):
     group: Array
     geometric: Array
     dynamic: Array
+    held: Array
 
     def __getitem__(self, key: Any) -> Array:
         return self.values[key]
@@ -93,9 +96,9 @@ def reconstruct(
         M = lift()(np.array([f(at_times) for f in shape]))
         return np.einsum("kij,jk->ik", M, np.array([f(at_times, 1) for f in shape]))
 
-    images, unknowns = list(reduced.images.values()), [*s.elements, *reduced.shape]
-    position = function_of(unknowns, images, numbers)
-    slopes = function_of(unknowns, slopes_of(images, s.elements), numbers)
+    unknowns, told = [*s.elements, *reduced.shape], [reduced.images[x] for x in point_symbols(q)]
+    position = function_of(unknowns, told, numbers)
+    slopes = function_of(unknowns, slopes_of(told, s.elements), numbers)
     start = [x for f in factors(q) for x in _given_position(f, at)]
     first = first_element(
         position, slopes, start, [float(f(t[0])) for f in shape], [float(e) for e in s.identity], reduced
@@ -103,8 +106,9 @@ def reconstruct(
     group, geometric = (_motion(s, t, f, first, numbers) for f in (body, horizontal))
     inverse, product = (_groupfunction_of(s, k, numbers) for k in ("inverse", "product"))
     dynamic = product(*group.T, *inverse(*geometric.T)).T
-    found = position(*group.T, *(f(t) for f in shape))
-    return Reconstruction(t, _by_factor(q, found), tuple(s.elements), group, geometric, dynamic)
+    found = function_of(unknowns, list(reduced.images.values()), numbers)(*group.T, *(f(t) for f in shape))
+    values, held = _by_factor(q, found)
+    return Reconstruction(t, values, tuple(s.elements), group, geometric, dynamic, held)
 
 
 def _lift(reduced: ReducedSystem, numbers: Mapping[Any, float]) -> Any:
@@ -222,22 +226,24 @@ def _given_position(f: AnyFactor, at: Any) -> list[float]:
         raise StartError(f"reconstruct: the first value of {f.name} is missing. Give at={{{f.name}: ...}}.")
     if not isinstance(f, GroupCoordinate):
         return [real(at[key], f.name)]
-    matrix = f.shown(f.read(at[key]))
-    return [float(matrix[e.place]) for e in f.entries]
+    numbers, told = f.read(at[key]), set(point_symbols(f.directions))
+    return [float(f.entry(numbers, e)) for e in f.entries if e in told]
 
 
-def _by_factor(q: Sequence[Coordinate], found: Array) -> dict[Any, Array]:
-    """The values of coordinates, and matrices of group coordinates, by time."""
+def _by_factor(q: Sequence[Coordinate], found: Array) -> tuple[dict[Any, Array], Array]:
+    """The values of coordinates and of group coordinates, by time, and the numbers that hold them."""
     import numpy as np
 
-    values, at = dict[Any, Any](), 0
+    values, numbers, at = dict[Any, Any](), [], 0
     for f in factors(tuple(q)):
         part = found[at : at + len(f.entries)]
         at += len(f.entries)
         if isinstance(f, GroupCoordinate):
             rows = [[part[f.entries.index(e)] if e in f.entries else np.full(part.shape[1], float(e)) for e in f.matrix.row(i)]
                     for i in range(f.size)]  # fmt: skip
-            values[f] = np.moveaxis(np.array(rows), -1, 0)
+            numbers.append(f.numbers_of(np.moveaxis(np.array(rows), -1, 0)))
+            values[f] = f.shown(numbers[-1])
         else:
             values[f.coordinate] = part[0]
-    return values
+            numbers.append(part[0][:, None])
+    return values, np.concatenate(numbers, axis=-1)

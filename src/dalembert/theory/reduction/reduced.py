@@ -27,6 +27,7 @@ from ...symbolic import Fast, fast, gradient, slow, substitute, total
 from ..algebra import tidy
 from ..motion.frames import hamel_residual
 from ..motion.lagrange import euler_lagrange, momenta, multipliers, readable
+from .carried_axes import accelerations, check_axes
 from .chaplygin import Chaplygin, chaplygin
 from .given_connection import cannot_split, lift_of, metric_of
 from .group_law import near_identity
@@ -96,9 +97,9 @@ class ReducedSystem(Shown):
     def _rates(self) -> tuple[list[Fast], list[Fast]]:
         """Velocities and accelerations of the coordinates at q = Phi(g, s(r)), one per direction."""
         q, images = self.system.coordinates, {fast(s): fast(e) for s, e in self.images.items()}
-        rates = self.frame.rates(list(images.values()))
-        speeds = list(map(fast, components(q, images, dict(zip(images, rates, strict=True)))))
-        return speeds, self.frame.rates(speeds)
+        rates = dict(zip(images, self.frame.rates(list(images.values())), strict=True))
+        speeds = list(map(fast, components(q, images, rates)))
+        return speeds, accelerations(q, images, rates, speeds, self.frame.rates(speeds))
 
     @property
     def speeds(self) -> list[Fast]:
@@ -329,6 +330,7 @@ def reduce(
                 f"reduce: the image of {q}, {printed(image)}, depends on the time. Expected an action on the coordinates "
                 f"alone; for its Noether charge see dalembert.noether."
             )
+    check_axes(system, "reduce")
     require(invariance(system, symmetry), "reduce")
     for c in system.holonomic:
         raise ModelError(

@@ -70,8 +70,13 @@ def section_of(system: System, symmetry: Symmetry, given: Any = None) -> Section
             return found
     raise ModelError(
         f"reduce: no section was found: fixing {symmetry.dimension} of {_names(symmetry)} at 0 or 1 does "
-        f"not meet the orbits. Give one: section={{{symmetry.moved[0]}: 2}}."
+        f"not meet the orbits. Give one: {_example(symmetry.moved[0])}."
     )
+
+
+def _example(q: Any) -> str:
+    """A section, as it is written."""
+    return f"section={{{q}: {'a matrix in new shape coordinates' if isinstance(q, GroupCoordinate) else 2}}}"
 
 
 def _names(symmetry: Symmetry) -> str:
@@ -94,10 +99,14 @@ def _candidates(symmetry: Symmetry) -> Iterator[Places]:
         for value in (sympy.S.Zero, sympy.S.One):
             yield {q: sympy.eye(q.size) if isinstance(q, GroupCoordinate) else value for q in chosen}
     for R in groups:
-        for k in range(max(0, d - R.group.dimension), min(len(lines), d - 1) + 1):
-            for chosen in combinations(lines, k):
-                for axes in permutations(range(R.group.dimension), R.group.dimension - (d - k)):
-                    yield {**dict.fromkeys(chosen, sympy.S.Zero), R: chart(R, axes)}
+        others = [Q for Q in groups if Q != R]
+        for turned in (t for k in range(len(others) + 1) for t in combinations(others, k)):
+            fixed: Places = {Q: sympy.eye(Q.size) for Q in turned}
+            left = d - sum(Q.group.dimension for Q in turned)
+            for k in range(max(0, left - R.group.dimension), min(len(lines), left - 1) + 1):
+                for chosen in combinations(lines, k):
+                    for axes in permutations(range(R.group.dimension), R.group.dimension - (left - k)):
+                        yield {**dict.fromkeys(chosen, sympy.S.Zero), **fixed, R: chart(R, axes)}
 
 
 def chart(R: GroupCoordinate, axes: Sequence[int]) -> Matrix:

@@ -240,19 +240,25 @@ class Symmetry(Shown):
         return [[X[q] for q in self.action] for X in self.generators]
 
     @cached_property
+    def _point_rows(self) -> list[list[Expr]]:
+        """What the generators do to points: not to axes that are carried along."""
+        axes = {e for R in self.groups if not R.transports for e in R.entries if e.place[1] != 2}
+        return [[X[q] for q in self.action if q not in axes] for X in self.generators]
+
+    @cached_property
     def is_free(self) -> bool:
         """Whether the generators are independent at almost all points."""
         return self._generic_rank() == self.dimension
 
     def _generic_rank(self) -> int:
-        flat = [e for row in self._field_rows for e in row]
-        grids = (balls.values(self._field_rows, at) for at in near_identity(flat, {}, 6, self.groups))
+        flat = [e for row in self._point_rows for e in row]
+        grids = (balls.values(self._point_rows, at) for at in near_identity(flat, {}, 6, self.groups))
         return max((len(independent(grid)[0]) for grid in grids if grid is not None), default=0)
 
     @cached_property
     def singular(self) -> tuple[Expr, ...]:
         """Expressions that vanish together where the action is not free; empty if it is free everywhere."""
-        return common_zeros(Matrix(self._field_rows), self.dimension)
+        return common_zeros(Matrix(self._point_rows), self.dimension)
 
     def _check_effective(self) -> None:
         for g, X in zip(self.elements, self.generators, strict=True):

@@ -17,14 +17,17 @@ def components(coordinates: Sequence[Coordinate], point: Mapping[Any, Any], rate
     at, moving = ({s.name: e for s, e in table.items()} for table in (point, rates))  # of SymPy or of SymEngine
     for f in factors(tuple(coordinates)):
         if isinstance(f, GroupCoordinate):
-            g = [[_entry(at, e, e) for e in f.matrix.row(i)] for i in range(f.size)]
-            moved = [[_entry(moving, e, 0) for e in f.matrix.row(i)] for i in range(f.size)]
+            g, moved = rows_of(f, at, None), rows_of(f, moving, 0)
             found += f.group.vee_rows(r.multiplied(f.group.inverse_rows(g), moved))
         else:
             found.append(moving.get(f.name, 0))
     return found
 
 
-def _entry(table: Mapping[str, Any], entry: Any, otherwise: Any) -> Any:
-    """The value of an entry; of one that all points of the group have in common `otherwise`."""
-    return table.get(entry.name, otherwise) if isinstance(entry, Entry) else otherwise
+def rows_of(f: GroupCoordinate, table: Mapping[str, Any], common: Any) -> list[list[Any]]:
+    """The matrix of some values of entries, by name; in the place of what all points have in common `common`, or itself."""
+    return [
+        [table.get(e.name, e if common is None else common) if isinstance(e, Entry) else e if common is None else common
+         for e in f.matrix.row(i)]
+        for i in range(f.size)
+    ]  # fmt: skip
