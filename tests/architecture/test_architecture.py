@@ -74,7 +74,7 @@ ALLOWED = {
     },
     "words": set(),
     "report": {
-        "model", "theory/conserved", "theory/constraints", "gallery", "methods", "run", "analysis/motions/audit",
+        "model", "theory/conserved", "theory/constraints", "theory/motion", "gallery", "methods", "run", "analysis/motions/audit",
         "analysis/equilibria", "draw", "words",
     },
     "cli": {"gallery", "methods", "run", "study", "analysis/motions/audit", "draw", "engine", "report"},
