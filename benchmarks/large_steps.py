@@ -299,7 +299,8 @@ def measure(names: list[str] | None = None) -> list[Table]:
         "Time per step and body; per step and pair of N bodies. Building is from nothing to the end of the first step.",
         "REBOUND computes forces once in a step and keeps no rounding errors; Stormer-Verlet here has them at both ends.",
         f"Steps of {H}, of the chain 0.16/sqrt(n); processor time, the least of {REPETITIONS} repetitions, peers in turn. "
-        f"Lines with an exponent have the ratio of the largest to the least time per body, from n = {FROM} on where there are such sizes.",
+        "Lines with an exponent have the ratio of the largest to the least time per body, from "
+        f"n = {FROM} on where there are such sizes.",
     ]
     header = ["system", "building", "ns per body", "peer", "ratio", "target", "met"]
     return [Table("Steps of large systems", header, lines, notes)]
