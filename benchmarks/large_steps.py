@@ -140,11 +140,11 @@ CASES: dict[
     "Toda ring, Stormer-Verlet": (toda, da.StormerVerlet(), (10, 32, 100, 316), float, equal),
     "chain in Cartesian coordinates, midpoint rule": (chain, da.Midpoint(), (2, 10, 32, 100, 316), float, resolved),
     "net of k x k masses, midpoint rule": (net, da.Midpoint(), (4, 6, 9), lambda k: float(k * k), equal),
-    "net of k x k masses, Stormer-Verlet": (net, da.StormerVerlet(), (6, 9, 18, 32), lambda k: float(k * k), equal),
+    "net of k x k masses, Stormer-Verlet": (net, da.StormerVerlet(), (6, 9, 18), lambda k: float(k * k), equal),
     "N bodies, Stormer-Verlet": (
         bodies,
         da.StormerVerlet(),
-        (2, 3, 5, 10, 20, 32, 64),
+        (2, 3, 5, 10, 20, 32),
         lambda n: n * (n - 1) / 2,
         equal,
     ),
