@@ -1,8 +1,12 @@
 """How the time of a step grows with a system: lattices, chains of links, nets, bodies that attract one another.
 
+The steps of a chain are 0.16/sqrt(n): its fastest oscillation has a frequency that grows like sqrt(n), and with the same step
+for all lengths Newton's method would be asked for more and more corrections.
+
 The compiled time loop is called for some steps of one motion, and the processor time of the process is taken, per step and
 body (per pair where each attracts each). A lattice is beside C text that is written by hand with a banded elimination
-(lattice.c), N bodies beside REBOUND's leapfrog, if these can be had. The exponent is that of n in the time of a step, fitted
+(lattice.c), N bodies beside REBOUND's leapfrog, the chain beside MuJoCo's semi-implicit Euler steps of a chain of hinges, if
+these can be had. The exponent is that of n in the time of a step, fitted
 from 32 on.
 """
 
@@ -10,6 +14,7 @@ from __future__ import annotations
 
 import ctypes
 import math
+import os
 import subprocess
 import sys
 import tempfile
@@ -33,7 +38,11 @@ MOST = 2**17
 """Most steps of a repetition: bodies may come close to one another later."""
 
 H, FROM, GROWTH = 0.05, 32, 2.0
-TARGETS = {"C": 1.5, "REBOUND": 1.2}
+TARGETS = {"C": 1.5, "REBOUND": 1.2, "MuJoCo": 1.0}
+PER_LINK = 250.0
+"""Largest time for a link of the chain, in ns."""
+FIRST = 5.0
+"""Largest time to the first step of the largest system with a thousand bodies or fewer, in seconds."""
 SAME = 1e-10
 
 Stated = tuple[da.System, dict[Any, float], dict[Any, float]]
@@ -113,13 +122,32 @@ def _cloud(n: int) -> np.ndarray:
     return np.concatenate([rng.normal(size=3 * n), 0.1 * rng.normal(size=3 * n)])
 
 
-CASES: dict[str, tuple[Callable[[int], Stated], Any, tuple[int, ...], Callable[[int], float]]] = {
-    "FPUT lattice, midpoint rule": (lattice, da.Midpoint(), (10, 32, 100, 316, 1000), float),
-    "FPUT lattice, Stormer-Verlet": (lattice, da.StormerVerlet(), (10, 32, 100, 316, 1000), float),
-    "Toda ring, Stormer-Verlet": (toda, da.StormerVerlet(), (10, 32, 100, 316), float),
-    "chain in Cartesian coordinates, midpoint rule": (chain, da.Midpoint(), (2, 10, 32, 100), float),
-    "net of k x k masses, midpoint rule": (net, da.Midpoint(), (4, 6, 9), lambda k: float(k * k)),
-    "N bodies, Stormer-Verlet": (bodies, da.StormerVerlet(), (2, 3, 5, 10, 20), lambda n: n * (n - 1) / 2),
+def resolved(n: int) -> float:
+    """A step that resolves the fastest oscillation of a chain."""
+    return 0.16 / math.sqrt(n)
+
+
+def equal(_: int) -> float:
+    """The same step for all sizes."""
+    return H
+
+
+CASES: dict[
+    str, tuple[Callable[[int], Stated], Any, tuple[int, ...], Callable[[int], float], Callable[[int], float]]
+] = {
+    "FPUT lattice, midpoint rule": (lattice, da.Midpoint(), (10, 32, 100, 316, 1000), float, equal),
+    "FPUT lattice, Stormer-Verlet": (lattice, da.StormerVerlet(), (10, 32, 100, 316, 1000), float, equal),
+    "Toda ring, Stormer-Verlet": (toda, da.StormerVerlet(), (10, 32, 100, 316), float, equal),
+    "chain in Cartesian coordinates, midpoint rule": (chain, da.Midpoint(), (2, 10, 32, 100, 316), float, resolved),
+    "net of k x k masses, midpoint rule": (net, da.Midpoint(), (4, 6, 9), lambda k: float(k * k), equal),
+    "net of k x k masses, Stormer-Verlet": (net, da.StormerVerlet(), (6, 9, 18), lambda k: float(k * k), equal),
+    "N bodies, Stormer-Verlet": (
+        bodies,
+        da.StormerVerlet(),
+        (2, 3, 5, 10, 20, 32),
+        lambda n: n * (n - 1) / 2,
+        equal,
+    ),
 }
 
 
@@ -163,12 +191,39 @@ class Rebound:
         return np.array([[p.x, p.y, p.z] for p in sim.particles]).ravel()
 
 
+class MuJoCo:
+    """A chain of n hinges in generalised coordinates, slightly bent: points on links of length 1 without mass."""
+
+    def __init__(self, n: int, h: float):
+        import mujoco
+
+        body = (
+            '<body pos="0 0 {z}"><joint type="hinge" axis="0 1 0"/>'
+            '<inertial pos="0 0 -1" mass="1" diaginertia="1e-6 1e-6 1e-6"/>'
+        )
+        links = "".join(body.format(z=-1 if k else 0) for k in range(n)) + "</body>" * n
+        options = f'<option timestep="{h}" gravity="0 0 -1"><flag contact="disable"/></option>'
+        self.model = mujoco.MjModel.from_xml_string(f"<mujoco>{options}<worldbody>{links}</worldbody></mujoco>")
+        self.data = mujoco.MjData(self.model)
+        self.bent = np.diff(0.1 * np.sin(np.arange(n) / 3), prepend=0.0)
+
+    def advance(self, steps: int) -> np.ndarray:
+        import mujoco
+
+        mujoco.mj_resetData(self.model, self.data)
+        self.data.qpos[:] = self.bent
+        mujoco.mj_step(self.model, self.data, nstep=steps)
+        return np.array(self.data.qpos)
+
+
 def peer(name: str, method: Any, n: int, start: dict[Any, float]) -> tuple[str, Any]:
     """What can be had beside a case, with its name."""
     if name.startswith("FPUT") and compiler():
         return "C", Lattice(method, n, start)
     if name.startswith("N bodies") and find_spec("rebound"):
         return "REBOUND", Rebound(n)
+    if name.startswith("chain") and find_spec("mujoco"):
+        return "MuJoCo", MuJoCo(n, resolved(n))
     return "", None
 
 
@@ -189,14 +244,16 @@ def seconds(job: Callable[[int], Any]) -> Callable[[], float]:
 
 def rows(name: str) -> list[list[str]]:
     """A line for each size, and one with the exponent and the growth."""
-    state, method, sizes, count = CASES[name]
+    state, method, sizes, count, length = CASES[name]
+    os.environ["DALEMBERT_CACHE"] = ""  # all is compiled anew
     lines, seen = [], []
     for n in sizes:
         began = process_time()
         system, parameters, start = state(n)
-        da.simulate(system, method, h=H, steps=1, start=start, parameters=parameters)
+        h = length(n)
+        da.simulate(system, method, h=h, steps=1, start=start, parameters=parameters)
         first = process_time() - began
-        loop = CompiledLoop(system, method, h=H, start=start, parameters=parameters)
+        loop = CompiledLoop(system, method, h=h, start=start, parameters=parameters)
         other, beside = peer(name, method, n, start)
         jobs = {"own": seconds(lambda k, loop=loop: loop.advance(k, k))}
         if beside is not None:
@@ -213,7 +270,18 @@ def rows(name: str) -> list[list[str]]:
         lines.append([f"{name}, {n}", f"{first:.2f} s", f"{best['own']:.1f}", *told])
         seen.append((n, best["own"] * count(n), best["own"]))
         print(*lines[-1], sep=" | ", file=sys.stderr, flush=True)
-    return [*lines, _growth(name, [s for s in seen if s[0] >= FROM] if max(sizes) > FROM else seen)]
+    lines.append(_growth(name, [s for s in seen if s[0] >= FROM] if max(sizes) > FROM else seen))
+    if name.startswith("chain"):
+        most = max(each for *_, each in seen)
+        lines.append(_limit(f"{name}: most for a link", f"{most:.1f}", most, PER_LINK))
+    if max(sizes) == 1000:
+        lines.append(_limit(f"{name}, 1000: first step", "-", first, FIRST))
+    return lines
+
+
+def _limit(what: str, shown: str, value: float, limit: float) -> list[str]:
+    """A line for a figure with a limit of its own, in ns or seconds."""
+    return [what, "-" if shown != "-" else f"{value:.2f} s", shown, "-", "-", f"{limit:g}", judge(value, limit)]
 
 
 def _growth(name: str, seen: list[tuple[int, float, float]]) -> list[str]:
@@ -229,8 +297,10 @@ def measure(names: list[str] | None = None) -> list[Table]:
     lines = [line for name in CASES if not names or any(part in name for part in names) for line in rows(name)]
     notes = [
         "Time per step and body; per step and pair of N bodies. Building is from nothing to the end of the first step.",
-        f"Steps of {H}; processor time, the least of {REPETITIONS} repetitions, peers in turn. Lines with an exponent have "
-        f"the ratio of the largest to the least time per body, from n = {FROM} on where there are such sizes.",
+        "REBOUND computes forces once in a step and keeps no rounding errors; Stormer-Verlet here has them at both ends.",
+        f"Steps of {H}, of the chain 0.16/sqrt(n); processor time, the least of {REPETITIONS} repetitions, peers in turn. "
+        "Lines with an exponent have the ratio of the largest to the least time per body, from "
+        f"n = {FROM} on where there are such sizes.",
     ]
     header = ["system", "building", "ns per body", "peer", "ratio", "target", "met"]
     return [Table("Steps of large systems", header, lines, notes)]

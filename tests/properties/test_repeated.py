@@ -10,7 +10,9 @@ from sympy import cos, exp, sin
 import dalembert as da
 from dalembert.engine import kernels, machine, number_places, repeated
 from dalembert.engine.backends.llvm import LLVMEmitter
+from dalembert.engine.element_sums import SumBlock, with_sums
 from dalembert.engine.repeated import Shapes
+from dalembert.engine.status import Status
 from dalembert.methods.stepping import Stepping
 from dalembert.symbolic import fast
 
@@ -192,3 +194,96 @@ def test_rows_that_repeat_have_equal_names_at_the_same_places_and_the_same_resul
     assert sorted(c.rows for c in found) == [23, 23, 23] and taken == set(range(len(kinds)))
     for c in found:
         assert len({kinds[k] for column in c.targets for k in column}) == 1
+
+
+def attracted(n):
+    """Masses of their own in space that attract one another."""
+    points = [da.coordinates(f"x{i} y{i} z{i}") for i in range(n)]
+    m = [da.parameters(f"m{i}", positive=True) for i in range(n)]
+    pairs = [(i, j) for i in range(n) for j in range(i)]
+    apart = {
+        (i, j): sympy.sqrt(sum((b - c) ** 2 for b, c in zip(points[i], points[j], strict=True)) + w**2)
+        for i, j in pairs
+    }
+    system = da.System(
+        "bodies",
+        [c for p in points for c in p],
+        kinetic=sympy.Add(*(m[i] * c.dot**2 / 2 for i, p in enumerate(points) for c in p)),
+        potential=sympy.Add(*(-g * m[i] * m[j] / apart[i, j] for i, j in pairs)),
+    )
+    places = np.random.default_rng(2).normal(size=3 * n)
+    start = dict(zip(system.coordinates, places, strict=True)) | {
+        c.dot: 0.1 * np.sin(i) for i, c in enumerate(system.coordinates)
+    }
+    return system, {g: 0.5, w: 0.3} | {mass: 1 + 0.1 * np.sin(i) for i, mass in enumerate(m)}, start
+
+
+def sums_of(n, method):
+    made = with_sums(Stepping(attracted(n)[0], method).step_map())
+    return [b for b in made.blocks if isinstance(b, SumBlock)]
+
+
+def test_each_pair_is_computed_once():
+    """Nine bodies: 36 pairs, each adds to six sums; forces at both ends of a step, whatever equations contain them."""
+    before, after = sums_of(9, da.StormerVerlet())
+    for block in (before, after):
+        assert len(block.unknowns) == 27 and [len(pairs) for pairs in block.elements] == [36]
+        assert {len(pair) for pair in block.elements[0]} == {6}
+    assert not sums_of(4, da.StormerVerlet())  # written out they take less
+
+
+def test_forces_of_pairs_are_those_of_code_written_out(written_out):
+    one, looped = run(attracted, 9, da.StormerVerlet()).records[0], lines(attracted, 9, da.StormerVerlet())
+    written_out()
+    other = run(attracted, 9, da.StormerVerlet(), name="another").records[0]
+    assert looped < 0.5 * lines(attracted, 9, da.StormerVerlet())
+    assert np.abs(one - other).max() < 1e-12 * np.abs(one).max()
+    assert np.abs(one[1:] - other[:-1]).max() > 1e-12 * np.abs(one).max()  # the control: a step later
+
+
+def test_lanes_of_pairs_have_the_bits_of_one_and_go_on_with_them():
+    system, parameters, start = attracted(9)
+    lanes, given = {**parameters, g: np.array([0.4, 0.5, 0.6])}, {"h": 0.02, "start": start}
+    many = da.simulate(system, da.StormerVerlet(), parameters=lanes, steps=20, device="simd", **given)
+    alone = da.simulate(system, da.StormerVerlet(), parameters={**parameters, g: 0.5}, steps=20, **given)
+    assert np.array_equal(many.records[1], alone.records[0]) and not np.array_equal(many.records[0], alone.records[0])
+    first = da.simulate(system, da.StormerVerlet(), parameters={**parameters, g: 0.5}, steps=7, **given)
+    rest = da.simulate(system, da.StormerVerlet(), parameters={**parameters, g: 0.5}, steps=13, h=0.02, start=first)
+    assert np.array_equal(alone.records[0, 7:], rest.records[0])
+
+
+def test_a_sum_with_a_term_of_its_own_is_as_before(written_out):
+    """One pair is held by a spring too: its shape is its own, so the six sums of these two bodies have terms in no loop."""
+    system, parameters, start = attracted(10)
+    x, y = system.coordinates[0], system.coordinates[3]
+    other = system.replace(potential=system.potential + sympy.exp(x * y))
+    made = with_sums(Stepping(other, da.StormerVerlet()).step_map())
+    sums = [b for b in made.blocks if isinstance(b, SumBlock)]
+    assert {len(b.unknowns) for b in sums} == {24}
+    given = {"h": 0.01, "steps": 10, "parameters": parameters, "start": start}
+    one, without = (da.simulate(s, da.StormerVerlet(), **given).records for s in (other, system))
+    written_out()
+    long = da.simulate(other.replace(name="another"), da.StormerVerlet(), **given).records
+    assert np.abs(one - long).max() < 1e-12 * np.abs(one).max() < np.abs(one - without).max()
+
+
+@pytest.mark.parametrize("pairs", [1, 16])
+def test_guards_in_loops_end_what_passes_through_a_singularity(pairs):
+    """Bodies that fall onto one another in pairs; a distance below which they attract one another less keeps them apart."""
+    points = [da.coordinates(f"x{i} y{i}") for i in range(2 * pairs)]
+    soft = da.parameters("soft")
+    both = list(zip(points[::2], points[1::2], strict=True))
+    apart = [sympy.sqrt(sum((b - c) ** 2 for b, c in zip(p, q, strict=True)) + soft**2) for p, q in both]
+    system = da.System(
+        "falling",
+        [c for p in points for c in p],
+        kinetic=sympy.Add(*(c.dot**2 / 2 for p in points for c in p)),
+        potential=sympy.Add(*(-1 / r for r in apart)),
+    )
+    start = {}
+    for k, (p, q) in enumerate(both):
+        start |= {p[0]: -0.5, q[0]: 0.5, p[0].dot: 2.0, q[0].dot: -2.0}
+        start |= dict.fromkeys((p[1], q[1]), 3.0 * k) | {c.dot: 0.0 for c in (p[1], q[1])}
+    given = {"h": 0.01, "steps": 30, "start": start, "strict": False}
+    through = da.simulate(system, da.StormerVerlet(), parameters={soft: np.array([0.0, 0.5])}, **given)
+    assert through.codes[0, 0] == Status.LEFT_DOMAIN and through.codes[1, 0] == Status.CONVERGED

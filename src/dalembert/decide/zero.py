@@ -69,7 +69,9 @@ def sign_at_samples(expression: Any, positive: Iterable[str], samples: int = 24)
             value = balls.value(e, {name: flint.arb(x) for name, x in signed.items()})
             if value.is_finite() and not value.contains(0):
                 found.add(1 if value > 0 else -1)
-    return found.pop() if len(found) == 1 else 0
+            if len(found) > 1:
+                return 0
+    return found.pop() if found else 0
 
 
 def vanishes_at(expression: Any, points: Iterable[Point]) -> bool:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..waist.stepmap import STEP, TIME, StepMap, rest_of
+from .element_sums import with_sums
 from .emitter import Array, Emitter, Handle, Index
 from .history import HISTORY, History, history_size
 from .newton import Ends
@@ -58,6 +59,7 @@ def emit_run(e: Emitter, stepmap: StepMap) -> None:
 
     With `closing` the node after the last step is recorded too. A lane whose status is not 0 is skipped.
     """
+    stepmap = with_sums(stepmap)
     with e.lanes(e.argument("first"), e.argument("last")) as lane:
         status = e.array_argument("status")
         code_at = e.integer_arithmetic("mul", lane, STATUS_WIDTH)
@@ -67,6 +69,7 @@ def emit_run(e: Emitter, stepmap: StepMap) -> None:
 
 def emit_apply(e: Emitter, stepmap: StepMap) -> None:
     """Apply a map to points first..last-1: solve its blocks from their guesses and write its outputs."""
+    stepmap = with_sums(stepmap)
     with e.lanes(e.argument("first"), e.argument("last")) as point:
         inputs, out = e.array_argument("inputs"), e.array_argument("out")
         known = _constants(e, stepmap, point)

@@ -60,11 +60,12 @@ class Program:
 class Loop:
     """The rows of one shape: what they share is computed once, the rest row by row.
 
-    What a search needs of values that do not change in it is computed before and kept, row by row.
+    What a search needs of values that do not change in it is computed before and kept, row by row. Results are stored, or
+    added to what is there.
     """
 
-    def __init__(self, e: Emitter, rows: Repeated):
-        self.e, self.rows, self.tape = e, rows, rows.tape
+    def __init__(self, e: Emitter, rows: Repeated, adds: bool = False):
+        self.e, self.rows, self.tape, self.adds = e, rows, rows.tape, adds
         self.varying = rows.varying()
         self.shared = Tape([*self.tape.operations], [])
         used = {a for o in self.tape.operations if o.level == ITERATION for a in o.values}
@@ -104,6 +105,7 @@ class Loop:
         below = _below(tape, [tape.results[c] for c in wanted], done, self.kept)
         shared = [k for k in sorted(below) if k not in self.varying]
         needed(e, tape, known, done, shared)
+        known = self._in_memory(known)
         with e.loop(0, self.rows.rows) as i:
             inside = dict(done)
             for c, k in enumerate(self.kept):
@@ -112,7 +114,19 @@ class Loop:
                     inside[k] = e.load(self.memory, self._slot(c, i))
             needed(e, tape, self._known(known, i), inside, [tape.results[c] for c in wanted])
             for c in wanted:
-                e.store(into, inside[tape.results[c]], self._index(self.rows.targets[c], i))
+                result, at = inside[tape.results[c]], self._index(self.rows.targets[c], i)
+                e.store(into, e.arithmetic("add", e.load(into, at), result) if self.adds else result, at)
+
+    def _in_memory(self, known: Known) -> Known:
+        """The same, with those that differ from row to row side by side in memory where they are values."""
+        values = [n for n in dict.fromkeys(n for column in self.rows.names.values() for n in column) if n in known]
+        values = [n for n in values if isinstance(known[n], str)]
+        if len(values) < 2 or len({known[n] for n in values}) == 1:
+            return known
+        held = self.e.local(len(values))
+        for k, name in enumerate(values):
+            self.e.store(held, value(self.e, known[name]), k)
+        return {**known, **{name: Place(held, 0, k) for k, name in enumerate(values)}}
 
     def _known(self, known: Known, i: Index) -> Known:
         """The numbers of row i under the names of the first row."""
@@ -124,10 +138,11 @@ class Loop:
         if all(b - a == gap for a, b in pairwise(numbers)):
             scaled = e.integer_arithmetic("mul", i, gap) if gap != 1 else i
             return e.integer_arithmetic("add", scaled, first) if first else scaled
-        key = tuple(numbers)
+        key = tuple(n - first for n in numbers)  # one table for names side by side, the components of a place
         if key not in self._tables:
             self._tables[key] = e.table(key)
-        return e.load(self._tables[key], i)
+        found = e.load(self._tables[key], i)
+        return e.integer_arithmetic("add", found, first) if first else found
 
     def number(self, known: Known, name: str, i: Index) -> Handle:
         """What stands in row i for a name of the first row."""

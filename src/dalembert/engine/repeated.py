@@ -118,10 +118,14 @@ def _class(same: Sequence[tuple[Row, dict[str, int]]], make: Callable[[Sequence[
     told = [first.get(what, what) for _, what in results]
     lists = [{first.get(what, what): k for what, k in other.results.items()} for other, first in same]
     targets = [[numbered[what] for numbered in lists] for what in told]
-    columns = dict(zip(first, zip(*(names for _, names in same), strict=True), strict=True))
+    return Repeated(make([k for k, _ in results]), columns_of([list(names) for _, names in same]), targets)
+
+
+def columns_of(rows: Sequence[Iterable[str]]) -> dict[str, list[str]]:
+    """By the names of the first row: those of every row, where they are not the same in all; with their rounding errors."""
+    columns = dict(zip(rows[0], zip(*rows, strict=True), strict=True))
     names = {name: list(column) for name, column in columns.items() if len(set(column)) > 1}
-    rests = {rest_of(name): [rest_of(other) for other in column] for name, column in names.items()}
-    return Repeated(make([k for k, _ in results]), names | rests, targets)
+    return names | {rest_of(name): [rest_of(other) for other in column] for name, column in names.items()}
 
 
 def single(expressions: Iterable[Fast]) -> list[Row]:

@@ -10,6 +10,7 @@ from ..symbolic import Fast, magnitudes, substituted
 from ..waist.matrix_block import MatrixBlock
 from ..waist.stepmap import STEP as STEP_NAME
 from ..waist.stepmap import TIME, Block, StepMap, rest_of
+from .element_sums import SumBlock, Sums
 from .emitter import Array, Emitter, Handle, Index
 from .guards import START, Guards
 from .history import History
@@ -39,6 +40,7 @@ class Solver:
 
     def __post_init__(self) -> None:
         self.programs: dict[str, Program] = {}
+        self.sums: dict[int, Sums] = {}
         self.factored: dict[int, Solvable] = {}
         # Continuation changes h, and substeps have steps of their own.
         one_step = len(self.stepmap.substeps) == 1 and not self.stepmap.sought
@@ -48,7 +50,9 @@ class Solver:
         for k, block in enumerate(self.stepmap.blocks):
             levels = {**before, **dict.fromkeys(block.unknowns, ITERATION)}
             self.add(f"guess {k}", block.guess, before)
-            if isinstance(block, MatrixBlock):
+            if isinstance(block, SumBlock):
+                self.sums[k] = Sums(self.e, block, before)
+            elif isinstance(block, MatrixBlock):
                 self.add(f"residual {k}", columns(self.stepmap, k), before)
             else:
                 system, rows = self._system(block), self._rows(block)
@@ -126,6 +130,8 @@ class Solver:
         """Emit, once per run, everything that depends on parameters and the step only."""
         for name, program in self.programs.items():
             program.play(known, RUN, self.played[name])
+        for sums in self.sums.values():
+            sums.play(known, RUN)
 
     def begun(self, name: str) -> Done:
         """What is emitted of a program before each step."""
@@ -140,6 +146,9 @@ class Solver:
         e, found, offset = self.e, dict(known), 0
         self.guards.check(START, found)
         for k, block in enumerate(self.stepmap.blocks):
+            if isinstance(block, SumBlock):
+                found |= self.sums[k].evaluate(found).named(block.unknowns)
+                continue
             n = len(block.unknowns)
             x = e.local(n)
             for i in e.each(0, n, n):

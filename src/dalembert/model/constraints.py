@@ -42,7 +42,7 @@ class Constraint:
     @cached_property
     def is_linear(self) -> bool:
         """Whether it is affine in the velocities."""
-        return not any(isinstance(s, Velocity) for a in self.coefficients for s in a.free_symbols)
+        return not any(isinstance(s, Velocity) for i in self.occurring for s in self.coefficients[i].free_symbols)
 
     def is_affine_in(self, velocities: Sequence[Velocity]) -> bool:
         """Whether it is affine in these velocities together, so that it determines one of them from all others."""
@@ -58,8 +58,12 @@ class Constraint:
         """The constraint as a relation between velocities: coefficients . v + drift."""
         if not self.is_holonomic:
             return self.expression
-        terms = (a * q.dot for a, q in zip(self.coefficients, coordinates, strict=True) if a != 0)
-        return sympy.Add(*terms, self.drift)
+        return sympy.Add(*(self.coefficients[i] * coordinates[i].dot for i in self.occurring), self.drift)
+
+    @cached_property
+    def occurring(self) -> tuple[int, ...]:
+        """The coordinates with a coefficient that is not zero, by number."""
+        return tuple(i for i, a in enumerate(self.coefficients) if a is not sympy.S.Zero and a != 0)
 
 
 def linear_row(expression: Expr, coordinates: Sequence[Coordinate]) -> tuple[tuple[Expr, ...], Expr] | None:
@@ -108,7 +112,7 @@ def constraint(expression: Expr, coordinates: Sequence[Coordinate]) -> Constrain
 
 def _continuous(c: Constraint) -> Constraint:
     """The constraint; refused if it jumps, because it has no gradient there."""
-    if any(e.has(sympy.DiracDelta) for e in (*c.coefficients, c.drift)):
+    if any(e.has(sympy.DiracDelta) for e in (*(c.coefficients[i] for i in c.occurring), c.drift)):
         raise ModelError(
             f"constraint {printed(c.expression)} = 0 jumps, so it has no gradient there. Write a continuous expression, for "
             f"example with a steep slope in place of a step."

@@ -21,7 +21,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
-from sympy import Add, Expr, Symbol
+from sympy import Add, Expr, S, Symbol
 
 from ..errors import ModelError, told
 from ..symbolic import Fast, fast, gradient, total
@@ -150,7 +150,7 @@ def combination(multipliers: Sequence[Any], forms: Sequence[Sequence[Any]], at: 
     terms: list[list[Fast]] = [[] for _ in (forms[0] if forms else ())]
     for m, row in zip(multipliers, forms, strict=True):
         for i, a in enumerate(row):
-            if a != 0:
+            if a is not S.Zero and a != 0:
                 terms[i].append(fast(m) * at(a))
     return list(map(total, terms))
 

@@ -132,6 +132,10 @@ class System(HasSpace):
         if _by_value:
             self._check_by_value()
 
+    def __hash__(self) -> int:
+        """By what tells systems apart; the rows of many constraints would take long, and it is asked for often."""
+        return hash((self.name, self.coordinates, self.lagrangian))
+
     def _check_by_value(self) -> None:
         thermo.check(self)
         branches.check(self.name, self.constraints, self.coordinates)
@@ -145,7 +149,7 @@ class System(HasSpace):
 
     def expressions(self) -> tuple[Expr, ...]:
         """Everything the system was stated with."""
-        rows = [*(a for w in self.variations for a in w), *self.principle.expressions]
+        rows = [*(a for w in self.variations for a in w if a is not sympy.S.Zero), *self.principle.expressions]
         return (
             self.lagrangian,
             *self.forces,

@@ -86,8 +86,8 @@ def _is_seen_finite(run: Trajectory, system: System) -> bool:
     if system.constraints and (run.changes or not method.node_multipliers):
         return False
     size = _size(run)
-    if not np.isfinite(size) or not _is_bounded(run, system, method, size):
-        return False
+    if not np.isfinite(size) or (len(run) > 2 and not _is_bounded(run, system, method, size)):
+        return False  # of two nodes all is computed below
     project = bool(system.constraints) and method.impulsive
     lanes, last = np.arange(len(run.records)), len(run) - 1  # guards check the last node before rounding
     more = np.nonzero(doubtful(run, system, project)) if run.carries_momenta else (lanes[:0], lanes[:0])

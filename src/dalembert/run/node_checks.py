@@ -226,7 +226,7 @@ class _Determinants:
 
 def _warn_of_chart(run: Trajectory, system: System) -> None:
     """Warn if a step crossed a place where the mass matrix, which depends on the positions, is singular."""
-    if _mass_entries(system) is None or len(run) < 3:
+    if len(run) < 3 or _mass_entries(system) is None:
         return
     for lane in map(int, np.flatnonzero(~is_even(run, system))):
         count = int(np.isfinite(run.table("position")[lane]).all(axis=-1).sum())

@@ -226,7 +226,7 @@ def _off_velocity(system: System, lane: int, a: int, residual: float, start: Sta
 
 def _occurring(system: System, c: Constraint) -> list[Velocity]:
     """The velocities in a constraint, those of its derivative by time if it is on positions."""
-    return [q.dot for q, x in zip(system.coordinates, c.coefficients, strict=True) if x != 0]
+    return [system.coordinates[i].dot for i in c.occurring]
 
 
 def _refuse_positions(system: System, start: Start, value: Array, row: Array, masses: Array, parameters: Array) -> None:

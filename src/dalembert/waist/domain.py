@@ -156,7 +156,8 @@ def nonzero(u: Fast) -> Iterator[Condition]:
         yield Condition("nonzero", (u,))
         yield from _between_zeros(u)
     elif all(map(_square, u.args)):
-        yield Condition("nonzero", tuple(_square(term)[0] for term in u.args))
+        squared = (_square(term)[0] for term in u.args)
+        yield Condition("nonzero", tuple(sorted(squared, key=str)))  # SymEngine lists terms in the order of addresses
 
 
 def _between_zeros(u: Fast) -> Iterator[Condition]:

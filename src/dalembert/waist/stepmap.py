@@ -241,13 +241,21 @@ def guarded(stepmap: StepMap, expressions: Iterable[Any], stages: Iterable[Mappi
     return with_conditions(stepmap, found)
 
 
+def _ordered(places: Sequence[tuple[Fast, ...]]) -> list[tuple[Fast, ...]]:
+    """Terms in an order of their own, the same at all places: SymEngine lists those of a sum in the order of addresses."""
+    if len(places[0]) == 1:
+        return list(places)
+    order = sorted(range(len(places[0])), key=lambda c: str(places[0][c]))
+    return [tuple(terms[c] for c in order) for terms in places]
+
+
 def with_conditions(stepmap: StepMap, looked_at: Iterable[tuple[Condition, Sequence[tuple[Fast, ...]]]]) -> StepMap:
     """The step with guards: each condition with its terms at some places, of which those are kept that a step determines."""
     moving = {TIME, *stepmap.state, *stepmap.unknowns}
     known = {STEP, *stepmap.parameters} | moving
     guards: dict[Guard, None] = {}
     for condition, terms in looked_at:
-        places = dict.fromkeys(t for t in terms if free_names(t) <= known)
+        places = dict.fromkeys(t for t in _ordered(terms) if free_names(t) <= known)
         if any(free_names(t) & moving for t in places):
             guards[Guard(condition.kind, tuple(places))] = None
     return replace(stepmap, guards=(*stepmap.guards, *guards))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from functools import cache
@@ -230,11 +231,15 @@ _PASSES = (
     "instruction_combine", "simplify_cfg", "aggressive_dce",
 )  # fmt: skip
 """The passes that speed up our code: it runs as fast as with all of LLVM's second level, and compiles in little more
-than half the time. Vectorisation gains nothing here, except in the time loops of large states, which go through tables: they
-have all passes if they are short. An explicit step of a Toda lattice takes a third of the time then, with the same bits."""
+than half the time. Vectorisation gains nothing here, except in the time loops of large states, which go through tables or
+have loops of many turns: they have all passes if they are short. An explicit step of a Toda lattice takes a third of the time
+then, one of a lattice of Fermi, Pasta, Ulam and Tsingou half of it, with the same bits."""
 
 LOOP, TABLE, SHORT = "run", "@table", 2000
 """The name of time loops, how those of tables begin, and how many lines are few: all passes take some 0.1 s over them."""
+
+TURNS, MANY = re.compile(r"icmp slt i64 %\w+, (\d+)"), 32
+"""How a loop ends after a fixed number of turns, and from which number on these are many."""
 
 _C_TYPES: dict[str, Any] = {
     "real": ctypes.c_double,
@@ -294,8 +299,13 @@ def processor() -> str:
 def compile_module(text: str, most: int) -> bytes:
     """LLVM IR -> object code, optimised unless the text has more than `most` lines."""
     lines = text.count("\n")
-    long, large = lines > most, lines <= SHORT and f"define void @{LOOP}(" in text and TABLE in text
+    large = lines <= SHORT and f"define void @{LOOP}(" in text and (TABLE in text or _has_long_loops(text))
+    long = lines > most
     return optimised(text + own_functions.used_in(text, 1, long), long, large)
+
+
+def _has_long_loops(text: str) -> bool:
+    return any(int(turns) >= MANY for turns in TURNS.findall(text))
 
 
 def optimised(text: str, long: bool, large: bool = False) -> bytes:
