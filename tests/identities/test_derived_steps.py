@@ -18,6 +18,7 @@ from dalembert.engine.status import Status
 from dalembert.engine.tangent import tangents
 from dalembert.run.plan import seed
 from dalembert.symbolic import fast, free_names
+from dalembert.waist.block_parts import searched_last
 from dalembert.waist.derived_steps import backward, composed, tangent_names, variational
 from dalembert.waist.matrix_block import MatrixBlock
 from dalembert.waist.stepmap import Block, StepMap, guarded
@@ -377,3 +378,12 @@ def test_what_a_step_backward_expects():
     assert set(step.sought) == {"x.change", "x.momentum.change"}
     found = dict(zip(step.sought, seed(system, step, np.array([[2.0, 3.0]]))[0], strict=True))
     assert found == {"x.change": 2.0, "x.momentum.change": 0.0}
+
+
+def test_what_needs_no_search_is_found_first_or_last():
+    """x alone, then y and z, then w."""
+    x, y, z, w = map(fast, ("x", "y", "z", "w"))
+    rows = (x - 2, y * z - x, y - z, w + y * x - 1)
+    parts = searched_last(Block(("x", "y", "z", "w"), rows))
+    assert [b.unknowns for b in parts] == [("x",), ("y", "z"), ("w",)]
+    assert [b.is_linear for b in parts] == [True, False, True]

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from ..symbolic import free_names
 from .matrix_block import MatrixBlock
 from .stepmap import Block
 from .triangular_order import Undetermined, solved_together
@@ -22,6 +23,8 @@ def searched_last(block: Block | MatrixBlock) -> tuple[Block | MatrixBlock, ...]
     if isinstance(block, MatrixBlock) or block.is_linear:
         return (block,)
     within = [{block.unknowns[j] for i, j in block.partials if i == k} for k in range(len(block.unknowns))]
+    if any(free_names([r]) & set(block.unknowns) != w for r, w in zip(block.residual, within, strict=True)):
+        return (block,)  # a symbol whose terms cancel in the derivative is not known to cancel in the equation
     try:
         rest = solved_together(within, block.unknowns)
     except Undetermined:  # the step is singular whatever the state is, and the engine says so
