@@ -61,7 +61,8 @@ def optimised(monkeypatch):
 def pytest_configure(config):
     if config.option.markexpr != "verify":
         machine.LONG.update(FEW_STEPS)
-    gc.disable()  # modules and tests, which collection makes, stay for the whole session
+    if getattr(config.option, "dist", "no") == "no":  # not in the process that only gives out tests
+        gc.disable()  # until collection ends: modules and tests, which it makes, stay for the whole session
 
 
 def pytest_collection_finish():

@@ -13,38 +13,11 @@ from operator import itemgetter
 from typing import Any
 
 import sympy
-from sympy import ITE, Abs, And, Heaviside, Max, Min, Not, Or, sign
+from sympy import ITE, And, Not, Or
 
+from .kinks import KINKS, branches, has_branches, merged
 from .symengine_types import Fast as Fast  # noqa: PLC0414  (re-exported)
 from .symengine_types import Vector as Vector  # noqa: PLC0414
-
-KINKS = (Abs, sign, Max, Min, Heaviside)
-"""Functions that become Piecewise, whose derivative both SymPy and SymEngine know."""
-
-
-def _branches(kink: Any, args: Sequence[Fast]) -> Fast:
-    """A kink as Piecewise; the arguments are already converted."""
-    import symengine
-
-    if isinstance(kink, Max | Min):
-        return extreme(args, symengine.Gt if isinstance(kink, Max) else symengine.Lt)
-    u, above, below = args[0], symengine.Gt(args[0], 0), symengine.Lt(args[0], 0)
-    if isinstance(kink, Abs):
-        return symengine.Piecewise((u, symengine.Ge(u, 0)), (-u, True))
-    if isinstance(kink, Heaviside):
-        return symengine.Piecewise((1, above), (0, below), (args[1], True))
-    return symengine.Piecewise((1, above), (-1, below), (0, True))
-
-
-def extreme(args: Sequence[Fast], relation: Any) -> Fast:
-    """The largest or smallest, by halves: the depth of nesting is then logarithmic in the number of arguments."""
-    import symengine
-
-    if len(args) == 1:
-        return args[0]
-    middle = (len(args) + 1) // 2
-    best, a = extreme(args[:middle], relation), extreme(args[middle:], relation)
-    return symengine.Piecewise((a, relation(a, best)), (best, True))
 
 
 def fast(expression: Any) -> Fast:
@@ -87,7 +60,7 @@ def _converted(expression: sympy.Basic) -> Fast:
         return plain.subs(inside) if inside else plain
 
     for kink in (e for e in found if isinstance(e, KINKS)):
-        value = _branches(kink, [convert(a) for a in kink.args])
+        value = branches(kink, [convert(a) for a in kink.args])
         stands[kink] = sympy.Symbol(f"kink.{len(stands)}", real=True)
         values[symengine.Symbol(stands[kink].name)] = value
     return convert(expression)
@@ -256,10 +229,10 @@ def partials(expressions: Iterable[Fast], variables: Sequence[Any]) -> dict[tupl
     occurring = [e.free_symbols & columns.keys() for e in listed]
     found: dict[tuple[int, int], Fast] = {}
     for i, slopes in enumerate(_rows_of_slopes(listed, occurring)):
-        branched = bool(slopes) and _has_branches(listed[i])
+        branched = bool(slopes) and has_branches(listed[i])
         row = {j: d for x, d in slopes.items() for j in columns[x]}
         for j, d in sorted(row.items(), key=itemgetter(0)):
-            slope = _merged(d) if branched else d
+            slope = merged(d) if branched else d
             if slope != 0:
                 found[i, j] = slope
     return found
@@ -310,34 +283,6 @@ def _slopes(e: Fast, symbols: Set[Fast]) -> dict[Fast, Fast]:
         if not factor.free_symbols & symbols:
             return {x: factor * d for x, d in _slopes(sums[0], symbols).items()}
     return {x: e.diff(x) for x in symbols}
-
-
-def _piecewise_parts(e: Fast) -> Iterator[Fast]:
-    """The Piecewise expressions in an expression; parts that occur many times are looked into once."""
-    import symengine
-
-    seen, rest = {e}, [e]
-    while rest:
-        part = rest.pop()
-        if isinstance(part, symengine.Piecewise):  # type: ignore[arg-type]  # a class, a function in the stubs
-            yield part
-        new = [a for a in part.args if a not in seen]
-        seen.update(new)
-        rest += new
-
-
-def _has_branches(e: Fast) -> bool:
-    return any(True for _ in _piecewise_parts(e))
-
-
-def _merged(e: Fast) -> Fast:
-    """Branches that are all the same are one: SymEngine keeps derivatives such as Piecewise((0, x < 1), (0, True))."""
-    for _ in range(8):  # nested ones from the inside
-        same = {p: p.args[0] for p in _piecewise_parts(e) if len(set(p.args[::2])) == 1}
-        if not same:
-            break
-        e = e.subs(same)
-    return e
 
 
 def free_names(expressions: Iterable[Fast]) -> set[str]:

@@ -22,7 +22,8 @@ ALLOWED = {
     "errors": set(),
     "numbers": set(),
     "symengine_types": set(),
-    "symbolic": {"symengine_types"},
+    "kinks": {"symengine_types"},
+    "symbolic": {"kinks", "symengine_types"},
     "decide": set(),
     "display": set(),
     "waist": set(),
@@ -74,8 +75,8 @@ ALLOWED = {
     },
     "words": set(),
     "report": {
-        "model", "theory/conserved", "theory/constraints", "theory/motion", "gallery", "methods", "run", "analysis/motions/audit",
-        "analysis/equilibria", "draw", "words",
+        "model", "theory/conserved", "theory/constraints", "theory/motion", "gallery", "methods", "run",
+        "analysis/motions/audit", "analysis/equilibria", "draw", "words",
     },
     "cli": {"gallery", "methods", "run", "study", "analysis/motions/audit", "draw", "engine", "report"},
 }  # fmt: skip

@@ -80,7 +80,8 @@ def limit() -> int:
 def engine_digest() -> str:
     """A digest of the source that generates machine code, so that code of another version is never loaded."""
     digest, here = hashlib.sha256(), Path(__file__).parent
-    for source in sorted([*here.rglob("*.py"), *(here.parent / "waist").glob("*.py"), here.parent / "symbolic.py"]):
+    beside = (here.parent / f"{name}.py" for name in ("symbolic", "kinks"))
+    for source in sorted([*here.rglob("*.py"), *(here.parent / "waist").glob("*.py"), *beside]):
         digest.update(source.read_bytes())
     return digest.hexdigest()
 

@@ -18,7 +18,8 @@ from dataclasses import replace
 
 import sympy
 
-from ..symbolic import Fast, extreme, fast, free_names, gradient, number, substitution, total
+from ..kinks import extreme
+from ..symbolic import Fast, fast, free_names, gradient, number, substitution, total
 from .chain_rule import shared_partials
 from .stepmap import STEP, Block, StepMap
 
