@@ -16,7 +16,7 @@ from dalembert import methods
 SOURCE = Path(da.__file__).parent
 
 # What each room may import from the package, besides itself and its subfolders. Every room may import COMMON.
-COMMON = {"errors", "symbolic", "display", "decide", "numbers"}
+COMMON = {"errors", "kinks", "symbolic", "display", "decide", "numbers"}
 MECHANICS = {"model", "model/bodies", "theory", "theory/motion"}
 ALLOWED = {
     "errors": set(),

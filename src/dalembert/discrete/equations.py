@@ -39,9 +39,9 @@ from ..model.space import groups, numbers, parts, retracted, slopes, to_numbers
 from ..symbolic import Fast, fast, free_names, gradient, magnitude, substitute, substitution, total
 from ..waist.block_parts import searched_last
 from ..waist.chain_rule import shared_partials
-from ..waist.domain import Condition, conditions
+from ..waist.domain import conditions
 from ..waist.projected_step import projected
-from ..waist.stepmap import STEP, TIME, Block, StepMap, pointwise, with_conditions
+from ..waist.stepmap import Block, StepMap, pointwise, with_stated_conditions
 from .state_layout import constraint_outputs, state_layout
 from .system import DiscreteSystem
 
@@ -249,7 +249,7 @@ def step_map(system: DiscreteSystem) -> StepMap:
         made = without_multipliers(system, made)
     made = replace(made, blocks=tuple(part for b in made.blocks for part in searched_last(b)))
     stated = conditions(map(here, system.expressions()))  # of entries: the numbers that hold a point are never all zero
-    return _guarded(made, [c._replace(terms=tuple(map(held, c.terms))) for c in stated])
+    return with_stated_conditions(made, [c._replace(terms=tuple(map(held, c.terms))) for c in stated])
 
 
 def without_multipliers(system: DiscreteSystem, stepmap: StepMap) -> StepMap:
@@ -261,23 +261,6 @@ def without_multipliers(system: DiscreteSystem, stepmap: StepMap) -> StepMap:
         raise ModelError(
             f"{system.name}, null_space: {error} Leave it out: then multipliers are unknowns of each step."
         ) from None
-
-
-def _guarded(stepmap: StepMap, stated: list[Condition]) -> StepMap:
-    """The step with the conditions under which expressions in state and unknowns are defined.
-
-    A condition on positions alone is also checked at the nodes: there its terms have h = 0.
-    """
-    import symengine
-
-    end = {**dict(zip(stepmap.state, stepmap.update, strict=True)), TIME: fast(TIME) + fast(STEP)}
-    looked_at, at_end, unknowns = [], substitution(end), set(stepmap.unknowns)
-    for condition in stated:
-        node = tuple(substitute(u, {STEP: 0}) for u in condition.terms)
-        still = not free_names(node) & unknowns and not any(u.has(symengine.nan) for u in node)
-        places = [node, condition.terms, tuple(map(at_end, node))] if still else [condition.terms]
-        looked_at.append((condition, places))
-    return with_conditions(stepmap, looked_at)
 
 
 def blocks(names: tuple[str, ...], equations: list[Fast], S: Sequence[Entropy], laws: list[Fast]) -> tuple[Block, ...]:

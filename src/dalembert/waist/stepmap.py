@@ -18,7 +18,7 @@ from functools import cached_property
 from math import prod
 from typing import Any
 
-from ..symbolic import Fast, fast, free_names, substitution, summands, total
+from ..symbolic import Fast, fast, free_names, substitute, substitution, summands, total
 from .chain_rule import shared_partials
 from .domain import Condition, Kind, conditions
 from .layout import NO_LAYOUT, Layout
@@ -259,3 +259,20 @@ def with_conditions(stepmap: StepMap, looked_at: Iterable[tuple[Condition, Seque
         if any(free_names(t) & moving for t in places):
             guards[Guard(condition.kind, tuple(places))] = None
     return replace(stepmap, guards=(*stepmap.guards, *guards))
+
+
+def with_stated_conditions(stepmap: StepMap, stated: Sequence[Condition]) -> StepMap:
+    """The step with the conditions under which expressions in state and unknowns are defined.
+
+    A condition on positions alone is also checked at the nodes: there its terms have h = 0.
+    """
+    import symengine
+
+    end = {**dict(zip(stepmap.state, stepmap.update, strict=True)), TIME: fast(TIME) + fast(STEP)}
+    looked_at, at_end, unknowns = [], substitution(end), set(stepmap.unknowns)
+    for condition in stated:
+        node = tuple(substitute(u, {STEP: 0}) for u in condition.terms)
+        still = not free_names(node) & unknowns and not any(u.has(symengine.nan) for u in node)
+        places = [node, condition.terms, tuple(map(at_end, node))] if still else [condition.terms]
+        looked_at.append((condition, places))
+    return with_conditions(stepmap, looked_at)
