@@ -8,11 +8,13 @@ from html.parser import HTMLParser
 from itertools import pairwise
 from pathlib import Path
 
+import numpy as np
 import pytest
 import sympy
 
 import dalembert as da
 from dalembert import words
+from dalembert.report import reproduction
 from dalembert.report.html_parts import Writer
 from dalembert.theory.constraints.constraint_functions import ConstraintFunction
 from dalembert.theory.constraints.verdicts import ConstraintRecord
@@ -193,6 +195,22 @@ def test_code_of_a_system_of_ones_own(tmp_path):
     exec(code_of(path)[0], held)
     assert held["system"] == system
     assert held["run"].x == pytest.approx(run.x, rel=1e-9)
+
+
+@pytest.mark.parametrize("name", ["heavy-top", "pendulum-on-sphere", "chaplygin-ball-in-space", "heavy-top-on-cart"])
+def test_code_of_systems_on_groups(name):
+    """A start has points and velocities of groups by name."""
+    e = da.gallery.load(name)
+    run = da.simulate(e.system, da.Midpoint(), h=e.h, steps=5, start=e.start, parameters=e.parameters)
+    text, held = reproduction.code(e.system, run, reproduction.parameters_of(run)), {}
+
+    def difference():
+        exec(text, held)
+        return np.abs(held["run"].records - run.records).max() / np.abs(run.records).max()
+
+    assert difference() < 1e-13
+    text = text.replace("h=", "h=1.01 * ")  # the control
+    assert difference() > 1e-6
 
 
 def test_a_report_of_a_system(tmp_path):

@@ -53,7 +53,7 @@ def _listing(w: Writer, text: str) -> str:
 
 
 def _short(value: Any) -> str:
-    found = np.atleast_1d(np.asarray(value))
+    found = np.asarray(value).ravel()
     shown = ", ".join(repr(float(v)) for v in found[:4])
     return shown + (f", ... ({len(found)})" if len(found) > 4 else "")
 
@@ -65,12 +65,18 @@ def parameters_of(run: Trajectory) -> dict[str, Any]:
 
 def start_of(run: Trajectory) -> dict[str, Any]:
     """The first record: positions and velocities (momenta of a discrete system), entropies, by name."""
-    if any(not isinstance(f, Coordinate) for f in getattr(run.system, "factors", run.system.coordinates)):
-        return {}
-    q, S = run.system.coordinates, run.system.entropies
-    moving = [c.dot if run.system.continuous is not None else c.momentum for c in q]
-    first = {s.name: run[s][..., 0] for s in (*q, *moving, *S)}
-    return {name: v if np.ndim(v) else float(v) + 0.0 for name, v in first.items()}  # -0.0 is told as 0.0
+    symbols = [s for f in getattr(run.system, "factors", run.system.coordinates) for s in _symbols(f, run)]
+    first = {name_of(s): run[s][0] if run.lanes is None else run[s][:, 0] for s in (*symbols, *run.system.entropies)}
+    return {name: v + 0.0 if np.ndim(v) else float(v) + 0.0 for name, v in first.items()}  # -0.0 is told as 0.0
+
+
+def _symbols(factor: Any, run: Trajectory) -> list[Any]:
+    """What a start says of one factor: the point and its velocity, in a group as vectors."""
+    if isinstance(factor, Coordinate):
+        return [factor, factor.dot if run.system.continuous is not None else factor.momentum]
+    told = factor.spatial or factor.vectors
+    velocities = told[: len(told) // 2] if run.system.continuous is not None else told[len(told) // 2 :]
+    return [factor, *velocities]
 
 
 def _of_gallery(system: Any) -> str:
@@ -112,7 +118,13 @@ def code(system: Any, run: Trajectory | None, values: Mapping[str, Any]) -> str:
 
 
 def _plain(value: Any) -> Any:
-    return [float(v) for v in value] if np.ndim(value) else float(value)
+    return np.asarray(value, dtype=float).tolist()
+
+
+def _same(one: Any, other: Any) -> bool:
+    """Whether a start is the other up to rounding."""
+    a, b = np.asarray(one, dtype=float), np.asarray(other, dtype=float)
+    return a.shape == b.shape and bool(np.abs(a - b).max() <= 1e-12 * np.abs(b).max())
 
 
 def _method(run: Trajectory) -> str:
@@ -161,7 +173,7 @@ def command(run: Trajectory) -> str:
     first = {name_of(k): v for k, v in known.start.items()}
     changed = {k: v for k, v in parameters_of(run).items() if given.get(k) != v}
     now = start_of(run)
-    if any(k not in now or not np.isclose(now[k], float(v), rtol=1e-12, atol=0) for k, v in first.items()):
+    if any(k not in now or not _same(now[k], v) for k, v in first.items()):
         return ""
     kebab = "".join(f"-{c.lower()}" if c.isupper() else c for c in type(run.method).__name__).lstrip("-")
     sets = "".join(f" --set {k}={v!r}" for k, v in changed.items())
