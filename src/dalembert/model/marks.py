@@ -117,6 +117,35 @@ class Made(Mark):
         return type(self), tuple(getattr(self, role) for role in self._of)
 
 
+class Moved(Made):
+    """What a map makes of a symbol, as printed: with a prime."""
+
+    __slots__ = _of = ("symbol",)
+    symbol: Mark
+
+    def __new__(cls, symbol: Mark) -> Self:
+        return cls._called(f"{symbol.name}'", symbol)
+
+    def _render(self) -> tuple[str, str, str]:
+        latex, pretty, plain = self.symbol._render()
+        return f"{latex}'", f"{pretty}'", f"{plain}'"
+
+
+class Along(Made):
+    """The derivative by a symbol, as printed in vector fields: after all factors."""
+
+    __slots__ = _of = ("symbol",)
+    _place = 9
+    symbol: Mark
+
+    def __new__(cls, symbol: Mark) -> Self:
+        return cls._called(f"d/d{symbol.name}", symbol)
+
+    def _render(self) -> tuple[str, str, str]:
+        latex, pretty, plain = self.symbol._render()
+        return rf"\partial_{{{latex}}}", f"∂/∂{pretty}", f"d/d{plain}"
+
+
 def _listed(names: str) -> int:
     """At most how many symbols the ranges in a text make: x:3 is x0, x1, x2."""
     ends = [int(end[:9]) for end in re.findall(r":\s*(\d+)", names)]

@@ -24,6 +24,7 @@ from ...errors import ModelError, told
 from ...model import checks
 from ...model.coordinates import Coordinate
 from ...model.group_coordinate import GroupCoordinate
+from ...model.marks import Along, Moved
 from ...symbolic import fast, jacobian
 from ..algebra import tidy
 from .action import check_on_groups, check_symbols, identity_of, read_elements, read_images, used
@@ -313,10 +314,10 @@ class Symmetry(Shown):
         names = ", ".join(map(str, self.elements))
         kind = "abelian" if self.is_abelian else "not abelian"
         parts: list[Part] = [f"symmetry with elements {names} (dimension {self.dimension}, {kind})"]
-        parts += [sympy.Eq(sympy.Symbol(f"{q.name}'"), e, evaluate=False) for q, e in self.action.items()]
+        parts += [sympy.Eq(Moved(q), e, evaluate=False) for q, e in self.action.items()]
         parts.append("Generators:")
         for g, X in zip(self.elements, self.generators, strict=True):
-            parts.append((f"  {g}", sympy.Add(*(e * sympy.Symbol(f"d/d{q.name}") for q, e in X.items()))))
+            parts.append((f"  {g}", sympy.Add(*(e * Along(q) for q, e in X.items()))))
         _a, _b = self._pair
         parts += [("product", Matrix(self._law[2])), ("inverse", Matrix(self._inverse))]
         if self.singular or not self.is_free:

@@ -25,6 +25,7 @@ from ...errors import ModelError
 from ...model.bodies.assembly import system_of
 from ...model.coordinates import Coordinate, Direction, Parameter, time
 from ...model.heat import mechanical
+from ...model.marks import Moved
 from ...model.space import groups
 from ...model.system import System
 from ...symbolic import Fast, fast, gradient, total
@@ -61,7 +62,7 @@ class FoundSymmetry(Shown):
         return self.invariance.holds
 
     def _parts(self) -> list[Part]:
-        moved = [sympy.Eq(sympy.Symbol(f"{q.name}'"), e, evaluate=False) for q, e in self.symmetry.action.items()]
+        moved = [sympy.Eq(Moved(q), e, evaluate=False) for q, e in self.symmetry.action.items()]
         kept = "everything is invariant"
         if self.charge is not None:
             kept = f"the Lagrangian changes by the derivative of {self.charge.gauge}"
