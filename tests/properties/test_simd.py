@@ -139,7 +139,7 @@ def test_long_runs_of_many_lanes_are_computed_in_vectors(monkeypatch):
 
 
 @pytest.mark.parametrize("width", [2, 4, 8, None])
-@pytest.mark.parametrize("name", ["double-pendulum", "rolling-disk"])
+@pytest.mark.parametrize("name", ["double-pendulum", "chaplygin-sleigh"])
 def test_a_lane_has_the_same_bits_alone(name, width, monkeypatch):
     """The lanes beside it need more or fewer corrections."""
     device, factors = place(width, monkeypatch), np.linspace(1, 3, LANES)
