@@ -264,6 +264,20 @@ def test_a_picture_that_follows_does_not_pulsate(browser, tmp_path):
     assert np.all(np.diff(sizes) >= 0)
 
 
+def test_a_method_that_was_recorded_beside_is_computed_too(browser, pages, tmp_path):
+    other = motion("double-pendulum", method=da.RungeKutta4())
+    chosen = f"{P}.beside.selectedOptions[0].textContent"
+    for page, name, count in (
+        (motion("double-pendulum").animate(tmp_path / "two.html", beside=other), "RungeKutta4()", 2),
+        (pages / "plane.html", "—", 1),
+    ):
+        still(browser, page)
+        browser.until(READY)
+        assert browser.run(chosen) == name
+        browser.run(f"{P}.recompute()")
+        assert browser.run(f"{P}.runs.length") == count
+
+
 def test_lanes_are_ghosts_beside_the_first(browser, tmp_path):
     e = da.gallery.load("pendulum")
     angle, *_ = e.system.coordinates

@@ -365,10 +365,12 @@ class Player {
       const made = element("select", {"aria-label": label, onchange: () => this.recompute()}, ...options.map(([v, name]) => element("option", {value: v, selected: v === value}, name)));
       return [element("label", {class: "slider"}, element("span", {}, label), made), made];
     };
-    const [methodRow, method] = select(w("method"), names, 0), [besideRow, beside] = select(w("beside"), [[-1, "—"], ...names], -1);
+    const other = (this.recorded[1] || {}).label || "";  // where two methods were recorded, both are computed
+    const second = t.methods.findIndex((m, i) => i && (other === m.label || other.startsWith(`${m.label},`)));
+    const [methodRow, method] = select(w("method"), names, 0), [besideRow, beside] = select(w("beside"), [[-1, "—"], ...names], second);
     this.method = method;
     this.beside = beside;
-    const back = element("button", {type: "button", onclick: () => { sliders.forEach(s => s()); method.value = 0; beside.value = -1; this.asRecorded(); }}, w("recorded"));
+    const back = element("button", {type: "button", onclick: () => { sliders.forEach(s => s()); method.value = 0; beside.value = second; this.asRecorded(); }}, w("recorded"));
     this.panel.append(element(`h${(this.data.heading || 1) + 1}`, {class: "subtitle"}, w("compute")), methodRow, besideRow, ...group(w("parameters"), true, parameters),
       ...group(w("start"), window.innerWidth > 800, starts), ...group(w("step"), false, steps), back);
     this.panel.hidden = false;
