@@ -35,8 +35,29 @@ KEPT = 14
 """Of every other file, one test in so many is."""
 
 
+THINNED = {
+    "test_gallery_systems_in_other_units": 3, "test_constraints_that_can_be_integrated_are_integrals_in_all_units": 3,
+    "test_brachistochrone_beyond_the_quarter_cycloid": 4, "test_the_lowest_point_is_the_lowest": 3,
+    "test_no_energy_drift": 2, "test_an_acceleration_far_smaller_than_its_forces_is_not_zero": 2,
+}  # fmt: skip
+"""Of these cases, which ask the same of one system or method after the other, one in so many is in `make test`; the others
+are in `make verify`, as are the longest single cases of other tests."""
+LONGEST = (
+    "test_any_frame_gives_the_motion_of_the_gallery[nonholonomic-particle]",
+    "test_any_frame_gives_the_motion_of_the_gallery[spherical-pendulum]",
+    "test_any_frame_gives_the_motion_of_the_gallery[rod-on-driven-knives]",
+    "test_the_exponential[Galerkin(2, 'lobatto')]", "test_variations_keep_every_constraint[Phi]",
+    "test_long_chains_end[100-False-40]",
+)  # fmt: skip
+
+
 def pytest_collection_modifyitems(items):
     seen = Counter()
+    for item in items:
+        test = item.name.partition("[")[0]
+        if seen[test] % THINNED.get(test, 1) or item.name in LONGEST:
+            item.add_marker(pytest.mark.verify)
+        seen[test] += 1
     for item in items:
         name = f"{item.path.parent.name}/{item.path.stem}"
         if name not in QUICK and item.get_closest_marker("slow") is None:
