@@ -6,6 +6,7 @@ The watch reports at the end every symbolic call of the library that took more t
 
 import gc
 import os
+import signal
 import tempfile
 from collections import Counter
 
@@ -80,6 +81,8 @@ def optimised(monkeypatch):
 
 
 def pytest_configure(config):
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # started in the background by a shell: tests press Ctrl-C
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     if config.option.markexpr != "verify":
         machine.LONG.update(FEW_STEPS)
     if getattr(config.option, "dist", "no") == "no":  # not in the process that only gives out tests
