@@ -6,6 +6,7 @@ import errno
 import itertools
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -420,6 +421,16 @@ def test_ctrl_c_leaves_a_store_that_goes_on(tmp_path):
     call(tmp_path / "a.zarr")
     call(tmp_path / "b.zarr")
     assert contents(tmp_path / "a.zarr") == contents(tmp_path / "b.zarr")
+
+
+@pytest.mark.verify
+@pytest.mark.skipif(shutil.which("nvidia-smi") is None, reason="there is no GPU")
+def test_a_process_with_a_gpu_makes_the_store_of_this_one(tmp_path):
+    call(tmp_path / "here.zarr", device="cuda")
+    call(tmp_path / "process.zarr", device="cuda", workers=1)
+    call(tmp_path / "cpu.zarr")
+    assert contents(tmp_path / "here.zarr") == contents(tmp_path / "process.zarr")
+    assert contents(tmp_path / "here.zarr") != contents(tmp_path / "cpu.zarr")  # the control: another device is told
 
 
 def test_progress_is_told_in_lanes(tmp_path):

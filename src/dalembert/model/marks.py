@@ -117,33 +117,37 @@ class Made(Mark):
         return type(self), tuple(getattr(self, role) for role in self._of)
 
 
-class Moved(Made):
+class _Around(Made):
+    """A symbol that is printed as another one with something around it."""
+
+    __slots__ = _of = ("symbol",)
+    symbol: Mark
+    _around: ClassVar[tuple[str, str, str]]
+    """As LaTeX, as Unicode and as plain text."""
+
+    def __new__(cls, symbol: Mark) -> Self:
+        return cls._called(cls._around[2] % symbol.name, symbol)
+
+    def _render(self) -> tuple[str, str, str]:
+        latex, pretty, plain = (
+            around % shown for around, shown in zip(self._around, self.symbol._render(), strict=True)
+        )
+        return latex, pretty, plain
+
+
+class Moved(_Around):
     """What a map makes of a symbol, as printed: with a prime."""
 
-    __slots__ = _of = ("symbol",)
-    symbol: Mark
-
-    def __new__(cls, symbol: Mark) -> Self:
-        return cls._called(f"{symbol.name}'", symbol)
-
-    def _render(self) -> tuple[str, str, str]:
-        latex, pretty, plain = self.symbol._render()
-        return f"{latex}'", f"{pretty}'", f"{plain}'"
+    __slots__ = ()
+    _around = ("%s'", "%s'", "%s'")
 
 
-class Along(Made):
+class Along(_Around):
     """The derivative by a symbol, as printed in vector fields: after all factors."""
 
-    __slots__ = _of = ("symbol",)
+    __slots__ = ()
     _place = 9
-    symbol: Mark
-
-    def __new__(cls, symbol: Mark) -> Self:
-        return cls._called(f"d/d{symbol.name}", symbol)
-
-    def _render(self) -> tuple[str, str, str]:
-        latex, pretty, plain = self.symbol._render()
-        return rf"\partial_{{{latex}}}", f"∂/∂{pretty}", f"d/d{plain}"
+    _around = (r"\partial_{%s}", "∂/∂%s", "d/d%s")
 
 
 def _listed(names: str) -> int:
